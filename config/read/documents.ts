@@ -61,8 +61,11 @@ export function plainDocument(file: string, value: unknown, problems: Problem[])
   };
 }
 
-/** Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any. */
-export function readDocuments(file: string, text: string, problems: Problem[]): readonly ConfigDocument[] {
+/**
+ * Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any. `hasReferences`: whether
+ * ${NAME} stands for an environment variable.
+ */
+export function readDocuments(file: string, text: string, problems: Problem[], hasReferences = true): readonly ConfigDocument[] {
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
@@ -79,7 +82,7 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
   const hintAt = (offset: number) => (lineAt(offset).includes("${") ? REFERENCE_HINT : "");
   return compose(tokens, reportAt, hintAt).flatMap((document) => {
     const before = problems.length;
-    const located = new Locator(document.contents, reportAt);
+    const located = new Locator(document.contents, reportAt, hasReferences);
     // A document with an unset variable is read on, for its other problems.
     if (problems.length > before + located.unfilled.size || located.value === null) return [];
     const positionOf = (path: Path, part: "value" | "key" = "value") => positionAt(located.offsetOf(path, part));
@@ -124,14 +127,16 @@ class Locator {
   /** Offsets of texts whose variables have no value: that is reported, so nothing else about them is. */
   readonly unfilled = new Set<number>();
   readonly #reportAt: ReportAt;
+  readonly #hasReferences: boolean;
   readonly #entriesOf = new WeakMap<object, Entries>();
   /** The value of each anchor so far; undefined while its own node is being converted. */
   readonly #anchors = new Map<string, Converted | undefined>();
   readonly #root: Converted;
   #aliasedNodes = 0;
 
-  constructor(contents: Node, reportAt: ReportAt) {
+  constructor(contents: Node, reportAt: ReportAt, hasReferences: boolean) {
     this.#reportAt = reportAt;
+    this.#hasReferences = hasReferences;
     this.#root = this.#convert(contents, 0);
   }
 
@@ -171,7 +176,7 @@ class Locator {
 
   /** A text may refer to environment variables. Without quotes around it, the result may be a number. */
   #scalar(value: unknown, isPlain: boolean, offset: number): unknown {
-    if (typeof value !== "string") return value;
+    if (typeof value !== "string" || !this.#hasReferences) return value;
     const { text, isChanged, problem } = expanded(value, process.env);
     if (problem !== undefined) {
       this.#reportAt(offset, problem);

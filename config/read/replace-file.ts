@@ -4,6 +4,10 @@ import { thrownCode } from "../../core/contract/thrown-text.ts";
 /** Writes what `edit` makes of a file's text, in one step; behind a link, the link stays. Rejects with an Error that says what to do. */
 export async function editFile(file: string, edit: (text: string) => string, ifMissing: string): Promise<void> {
   if (/\.json$/i.test(file)) throw new Error(`${file} is a JSON file: change it there, or move it to a .yaml file`);
+  await rewrite(file, edit, ifMissing);
+}
+
+async function rewrite(file: string, edit: (text: string) => string, ifMissing: string): Promise<void> {
   try {
     const path = await realpath(file);
     await replace(path, edit(await readFile(path, "utf8")), (await stat(path)).mode);
@@ -13,6 +17,15 @@ export async function editFile(file: string, edit: (text: string) => string, ifM
     if (code !== "") throw new Error(`${file} can't be written (${code}): check its permissions and those of its folder`);
     throw thrown;
   }
+}
+
+/** Puts one text of a file in the place of another, in one step. Rejects with an Error that says what to do, also if the file holds something else. */
+export async function restoreFile(file: string, before: string, after: string): Promise<void> {
+  const restored = (text: string) => {
+    if (text === before || text === after) return after;
+    throw new Error(`${file} was edited since it was read: compare it with what runs, and change it there`);
+  };
+  await rewrite(file, restored, "put it back first");
 }
 
 async function replace(path: string, text: string, mode: number): Promise<void> {

@@ -43,7 +43,10 @@ export interface ViewedSite {
 const NO_TLS: TlsView = { certificates: [], failures: [] };
 
 /** What the admin port shows of the config's changes. */
-export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay" | "reloads"> & {
+export type ShownConfig = Pick<
+  RunningConfig,
+  "generation" | "lastReload" | "confirmedAtMs" | "overlay" | "reloads" | "restored"
+> & {
   readonly loaded: Pick<LoadedConfig, "warnings">;
 };
 

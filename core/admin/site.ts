@@ -11,7 +11,7 @@ import type { StatusExtras } from "./status.ts";
 /** What the admin port shows and changes. */
 export interface AdminSite extends ViewedSite, StatusExtras {
   /** The config that runs, and how it is replaced. */
-  readonly running: ShownConfig & Pick<RunningConfig, "loaded" | "reload" | "change">;
+  readonly running: ShownConfig & Pick<RunningConfig, "loaded" | "reload" | "change" | "restore" | "history" | "fileTexts">;
   readonly files: PageFiles;
   /** What the command line sets instead of the files. */
   readonly commandLine: CommandLine;

@@ -8,7 +8,7 @@ import type { ShownConfig, ShownRouter } from "./router-view.ts";
 interface Warned {
   readonly plugins: Pick<ShownRouter["plugins"], "times"> & { readonly faults: Pick<ShownRouter["plugins"]["faults"], "lately"> };
   readonly control: Pick<ShownRouter["control"], "unreadableSources">;
-  readonly running: Pick<ShownConfig, "lastReload" | "loaded">;
+  readonly running: Pick<ShownConfig, "generation" | "lastReload" | "loaded" | "restored">;
   readonly rewrites: readonly RewriteStatus[];
   readonly view: RouterView;
   readonly features: Pick<ShownRouter["features"], "warnings">;
@@ -17,6 +17,7 @@ interface Warned {
 /** Who may have something to say, in the order in which it is shown. */
 const WARNINGS: readonly ((now: Warned) => readonly string[])[] = [
   reloadWarnings,
+  rollbackWarnings,
   certificateWarnings,
   poolWarnings,
   discoveryWarnings,
@@ -39,6 +40,13 @@ function reloadWarnings({ running: { lastReload } }: Warned): readonly string[] 
   const [first = "", ...others] = lastReload.problems;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   return [`The changed config can't run, so the one before goes on: ${first}${more}`];
+}
+
+function rollbackWarnings({ running: { generation, restored } }: Warned): readonly string[] {
+  if (restored === undefined) return [];
+  return [
+    `Generation ${restored} of the config runs instead of what the files say, until they are read again: write it into them (signalbox config rollback ${generation} --write), or change them.`,
+  ];
 }
 
 function certificateWarnings({ view: { tls, clock } }: Warned): readonly string[] {

@@ -1,4 +1,6 @@
 import type { Command } from "./frame/command.ts";
+import { IMPORT } from "./import/command.ts";
+import { REPLAY } from "./replay/command.ts";
 import { SIMULATE_DETAILS, SIMULATE_SWITCHES } from "./simulate/simulate-switches.ts";
 import { ADMIN, ADMIN_URL, FILES, FOR, GRACE, JSON_SWITCH, REASON, RULE, WATCH, WRITE } from "./switches.ts";
 
@@ -202,17 +204,21 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "config",
-    words: "print [--effective] | fmt FILE...",
-    summary: "print: shows a config without its secrets. fmt: formats files; comments stay.",
+    words: "print [--effective] | fmt FILE... | history | rollback [GENERATION]",
+    summary:
+      "print: shows a config without its secrets. fmt: formats files; comments stay. history: the last configs of a running router. rollback: lets an earlier one run again (default: the one before).",
     switches: [
       ...ADMIN,
       { ...FILES, meaning: "prints these files instead of what a router runs with" },
       { name: "effective", meaning: "with every default, and where each value comes from" },
       { name: "check", meaning: "fmt: changes nothing; exit code 1 if a file is not formatted" },
+      { name: "write", meaning: "rollback: gives the config files the texts that they had then" },
     ],
-    choices: ["print", "fmt"],
+    choices: ["print", "fmt", "history", "rollback"],
     run: async (input, registry) => (await import("./commands/config.ts")).config(input, registry),
   },
+  IMPORT,
+  REPLAY,
   {
     name: "mock",
     words: "[--port N] [--model NAME] [--adapters a,b] ...",

@@ -1,4 +1,5 @@
 import type { LoadedConfig, RefusedConfig } from "../../config/load.ts";
+import type { ConfigText } from "../../config/read/files.ts";
 import { formatProblem } from "../../config/read/problems.ts";
 import { NO_OVERLAY, type Overlay } from "../../config/rewrites/overlay.ts";
 import { upToDate } from "../../config/rewrites/resources.ts";
@@ -6,12 +7,20 @@ import { changesBetween, fixedChanges } from "../../config/show/changes.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
-
-/** What asked for it: a change of the files, SIGHUP, the admin API, that a change's time is over, a guard of a rewrite, or a cluster's resources. */
-export type ReloadCause = "files" | "signal" | "api" | "expiry" | "guard" | "cluster";
+import { ConfigHistory, type ConfigParts, haveSameFiles } from "./config-history.ts";
+import type { ReloadCause } from "./reload-cause.ts";
 
 /** Makes the next overlay from the one that runs. Throws an Error that says what to change if the edit is impossible. */
 export type OverlayEdit = (overlay: Overlay) => Overlay;
+
+/** What the next config is made of. */
+interface Plan {
+  readonly overlay: Overlay;
+  /** Its texts, and the plugins' modules that run; undefined for the files as they are now. */
+  readonly base: LoadedConfig | undefined;
+  /** The earlier generation whose texts these are; undefined for those of the files. */
+  readonly restored: number | undefined;
+}
 
 /** How an attempt to change the config ended. */
 export interface ReloadReport {
@@ -66,6 +75,12 @@ export class RunningConfig {
   confirmedAtMs: number;
   /** Attempts so far, by how they ended; unchanged: nothing in the config was different. */
   readonly reloads = { applied: 0, unchanged: 0, refused: 0 };
+  /** The generations so far, the one that runs included. */
+  readonly history = new ConfigHistory();
+  /** The earlier generation whose texts run instead of the files'; undefined where the files' run. */
+  restored: number | undefined;
+  /** The files' texts as they were read last; what runs, unless an earlier generation does. */
+  fileTexts: readonly ConfigText[];
   readonly #options: RunningConfigOptions;
   #isClosed = false;
   /** The ends of the reloads and of the changes under way; they never reject. */
@@ -81,16 +96,19 @@ export class RunningConfig {
   constructor(options: RunningConfigOptions) {
     this.#options = options;
     this.loaded = options.loaded;
+    this.fileTexts = options.loaded.texts;
     this.confirmedAtMs = options.clock.wall();
+    const parts = { texts: this.loaded.texts, overlay: this.overlay, restored: undefined };
+    this.history.add({ generation: 1, atMs: this.confirmedAtMs, cause: "start", by: "", changes: [], ...parts });
   }
 
-  /** Reads the files again. Never rejects. */
-  reload(cause: ReloadCause): Promise<ReloadReport> {
+  /** Reads the files again; `by` is who asked. Never rejects. */
+  reload(cause: ReloadCause, by = ""): Promise<ReloadReport> {
     if (this.#waiting === undefined) {
       this.#overtake();
       this.#waiting = this.#lastReload.then(() => {
         this.#waiting = undefined;
-        return this.#replace((overlay) => overlay, cause, false);
+        return this.#replace(() => ({ overlay: this.overlay, base: undefined, restored: undefined }), cause, by);
       });
       this.#lastReload = this.#waiting;
     }
@@ -104,7 +122,7 @@ export class RunningConfig {
   follow(): Promise<ReloadReport> {
     this.#following ??= this.#enqueue(() => {
       this.#following = undefined;
-      return this.#replace((overlay) => overlay, "cluster", true);
+      return this.#replace(() => this.#edited(this.overlay), "cluster", "");
     });
     return this.#following;
   }
@@ -113,8 +131,23 @@ export class RunningConfig {
    * Edits the overlay over the files' texts and the plugins that run, so that a file which is broken just now is no obstacle. Nothing
    * stays edited when it is refused. Never rejects: what `edit` throws is a problem of the report.
    */
-  change(edit: OverlayEdit, cause: ReloadCause): Promise<ReloadReport> {
-    return this.#enqueue(() => this.#replace(edit, cause, true));
+  change(edit: OverlayEdit, cause: ReloadCause, by = ""): Promise<ReloadReport> {
+    return this.#enqueue(() => this.#replace(() => this.#edited(edit(this.overlay)), cause, by));
+  }
+
+  /**
+   * Lets an earlier generation run again, until the files are read: its texts, and its changes beside them whose time is not over. `choose` is
+   * called when it is this change's turn. Never rejects: what `choose` throws is a problem of the report.
+   */
+  restore(choose: () => ConfigParts & { readonly generation: number }, by: string): Promise<ReloadReport> {
+    const plan = (): Plan => {
+      const { texts, overlay, generation } = choose();
+      const nowMs = this.#options.clock.wall();
+      const rewrites = overlay.rewrites.filter(({ untilMs }) => untilMs === undefined || untilMs > nowMs);
+      const restored = generation === this.generation ? this.restored : generation;
+      return { overlay: { ...overlay, rewrites }, base: { ...this.loaded, texts }, restored };
+    };
+    return this.#enqueue(() => this.#replace(plan, "rollback", by));
   }
 
   /** The router stops: what runs now stays, and every further change is refused. */
@@ -128,18 +161,24 @@ export class RunningConfig {
     return ended;
   }
 
-  async #replace(edit: OverlayEdit, cause: ReloadCause, isOverRunning: boolean): Promise<ReloadReport> {
+  /** What runs, with another overlay. */
+  #edited(overlay: Overlay): Plan {
+    return { overlay, base: this.loaded, restored: this.restored };
+  }
+
+  async #replace(plan: () => Plan, cause: ReloadCause, by: string): Promise<ReloadReport> {
     try {
       let before: LoadedConfig;
-      let overlay: Overlay;
+      let planned: Plan;
       let next: LoadedConfig | RefusedConfig;
       do {
         before = this.loaded;
-        overlay = edit(this.overlay);
-        next = await this.#load(overlay, isOverRunning ? before : undefined);
+        planned = plan();
+        next = await this.#load(planned);
         if (this.#isClosed) throw new Error("The router is stopping, so its config stays as it is");
         // Something else runs since: what was loaded lacks it.
       } while (this.loaded !== before);
+      const { overlay, base, restored } = planned;
       const problems = next.problems ?? fixedChanges(this.loaded, next);
       if (next.config === undefined || problems.length > 0) return this.#ended(cause, problems.map(formatProblem), []);
       const changes = changesBetween(this.loaded, next);
@@ -149,13 +188,23 @@ export class RunningConfig {
       }
       this.loaded = next;
       this.overlay = upToDate(overlay, next.texts);
+      if (base === undefined) this.fileTexts = next.texts;
+      this.restored = haveSameFiles(next.texts, this.fileTexts) ? undefined : restored;
+      this.#remember(cause, by, changes, restored);
       return this.#ended(cause, [], changes);
     } catch (thrown) {
       return this.#ended(cause, [thrownMessage(thrown)], []);
     }
   }
 
-  async #load(overlay: Overlay, base: LoadedConfig | undefined): Promise<LoadedConfig | RefusedConfig> {
+  #remember(cause: ReloadCause, by: string, changes: readonly string[], from: number | undefined): void {
+    const parts = { texts: this.loaded.texts, overlay: this.overlay };
+    if (changes.length === 0) return this.history.refresh(parts);
+    const restored = cause === "rollback" ? from : undefined;
+    this.history.add({ generation: this.generation, atMs: this.#options.clock.wall(), cause, by, changes, restored, ...parts });
+  }
+
+  async #load({ overlay, base }: Plan): Promise<LoadedConfig | RefusedConfig> {
     const { load, clock } = this.#options;
     const cancels: (() => void)[] = [];
     const isOfFiles = base === undefined;

@@ -37,6 +37,7 @@ export function accessLogFormat(): TraceFormat {
         prompt: promptOf(line, startOf, ids),
         outputTokens: outputTokens(line),
         model: String(line["model"]),
+        served: servedOf(line),
       };
     },
   };
@@ -51,6 +52,15 @@ function isServed({ method, path, status, model }: TraceLine): boolean {
   return (
     method === "POST" && typeof status === "number" && status >= 200 && status < 300 && typeof model === "string" && model !== ""
   );
+}
+
+function servedOf({ path, stream, endpoint, firstByteMs }: TraceLine) {
+  return {
+    path: typeof path === "string" ? path : "",
+    isStream: stream !== false,
+    endpoint: typeof endpoint === "string" ? endpoint : "",
+    firstByteMs: typeof firstByteMs === "number" && firstByteMs >= 0 ? firstByteMs : undefined,
+  };
 }
 
 function timeOf({ time }: TraceLine): number {

@@ -24,6 +24,18 @@ interface RecordedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** The prompt's last block is an image. */
   readonly image?: TraceImage;
+  /** How it fared when it was recorded; absent where the trace does not say. */
+  readonly served?: Served;
+}
+
+/** How a request fared when it was recorded. */
+interface Served {
+  readonly path: string;
+  readonly isStream: boolean;
+  /** "" where none is named. */
+  readonly endpoint: string;
+  /** Undefined where it is not known. */
+  readonly firstByteMs: number | undefined;
 }
 
 /** An image at the end of a prompt. */

@@ -11,10 +11,10 @@
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { readTraceFile } from "../../core/cli/simulate/trace-file.ts";
+import { sliceOf } from "../../core/simulate/slice.ts";
 import { sharedPath } from "../support/shared.ts";
 import { liveLines } from "./live/live-table.ts";
 import { runPolicies } from "./live/policy-run.ts";
-import { sliceOf } from "./live/slice.ts";
 
 const examples = join(import.meta.dirname, "..", "..", "examples");
 const POLICIES = ["quickstart", "policies/sglang-cache-aware", "policies/least-request", "policies/round-robin"];

@@ -37,6 +37,7 @@ export const UNCHANGED: ShownConfig = {
   overlay: NO_OVERLAY,
   loaded: { warnings: [] },
   lastReload: undefined,
+  restored: undefined,
   confirmedAtMs: STARTED_AT_S * 1000,
   reloads: NO_RELOADS,
 };

@@ -1,12 +1,13 @@
 import { effectiveConfig } from "../../../config/show/effective.ts";
 import { z } from "../../contract/options.ts";
+import { RELOAD_CAUSES } from "../../control/reload-cause.ts";
 import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";
 import { type ApiRoute, route } from "./route.ts";
 
-const reloadSchema = z.object({
+export const reloadSchema = z.object({
   time: z.string().describe("ISO 8601."),
-  cause: z.enum(["files", "signal", "api", "expiry", "guard", "cluster"]),
+  cause: z.enum(RELOAD_CAUSES),
   isApplied: z.boolean(),
   generation: z.int().describe("Of the config that runs after it."),
   problems: z.array(z.string()),
@@ -36,7 +37,7 @@ export function configRoutes(site: ApiSite): readonly ApiRoute[] {
           generation: running.generation,
           sources: site.sources,
           ...effectiveConfig(running.loaded, site.commandLine),
-          lastReload: running.lastReload === undefined ? null : shown(running.lastReload),
+          lastReload: running.lastReload === undefined ? null : shownReload(running.lastReload),
         },
       }),
     }),
@@ -47,19 +48,19 @@ export function configRoutes(site: ApiSite): readonly ApiRoute[] {
       summary: "Reads the files again. The next config runs whole or not at all.",
       body: z.strictObject({}),
       response: reloadSchema,
-      async run() {
+      async run({ caller }) {
         const before = running.generation;
-        const report = await running.reload("api");
+        const report = await running.reload("api", caller);
         if (!report.isApplied)
           throw new Problem(422, "invalid_config", "The files have problems, so the config before runs on; see faults.", {
             faults: report.problems,
           });
-        return { document: shown(report), change: { what: "config", before, after: report.generation } };
+        return { document: shownReload(report), change: { what: "config", before, after: report.generation } };
       },
     }),
   ];
 }
 
-function shown({ atMs, ...report }: NonNullable<ApiSite["running"]["lastReload"]>) {
+export function shownReload({ atMs, ...report }: NonNullable<ApiSite["running"]["lastReload"]>) {
   return { time: new Date(atMs).toISOString(), ...report };
 }

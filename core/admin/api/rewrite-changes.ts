@@ -22,10 +22,11 @@ export interface RewriteEdit {
 
 /** Changes one rewrite of the config that runs. Throws Problem, and changes nothing, if the config would not be valid. */
 export async function changeRewrite(site: ApiSite, call: ApiCall, change: RewriteEdit): Promise<ApiResult> {
-  const { namespace, name, edit, isWritten } = change;
+  const { name, edit, isWritten } = change;
   const before = resourceNow(resourcesNow(site), change);
-  await apply(site, call.ifMatch, edit);
-  const written = isWritten ? await write(site, namespace, name) : null;
+  if (isWritten) checkWritable(site);
+  await apply(site, call, edit);
+  const written = isWritten ? await write(site, call, change) : null;
   site.overlayExpiry.follow();
   const all = resourcesNow(site);
   const after = resourceNow(all, change);
@@ -47,18 +48,29 @@ function resourceNow(
   return resources.find((each) => each.name === name && each.namespace === namespace);
 }
 
-async function apply({ running }: ApiSite, ifMatch: string | null, edit: OverlayEdit): Promise<void> {
+/** To write is to read the files again, which would end a rollback unasked. */
+function checkWritable({ running: { generation, restored } }: ApiSite): void {
+  if (restored === undefined) return;
+  const detail = `Generation ${restored} runs instead of the files: write it into them first (config rollback ${generation} --write), read them again (reload), or leave out write.`;
+  throw new Problem(409, "rolled_back", detail);
+}
+
+async function apply({ running }: ApiSite, { ifMatch, caller }: ApiCall, edit: OverlayEdit): Promise<void> {
   let refused: Problem | undefined;
-  const report = await running.change((overlay) => {
-    try {
-      // Other changes may have come first.
-      checkVersion(ifMatch, String(running.generation));
-      return edit(overlay);
-    } catch (thrown) {
-      if (thrown instanceof Problem) refused = thrown;
-      throw thrown;
-    }
-  }, "api");
+  const report = await running.change(
+    (overlay) => {
+      try {
+        // Other changes may have come first.
+        checkVersion(ifMatch, String(running.generation));
+        return edit(overlay);
+      } catch (thrown) {
+        if (thrown instanceof Problem) refused = thrown;
+        throw thrown;
+      }
+    },
+    "api",
+    caller,
+  );
   if (refused !== undefined) throw refused;
   if (report.isApplied) return;
   const detail = "The config would not be valid with this change, so nothing was changed; see faults.";
@@ -66,7 +78,7 @@ async function apply({ running }: ApiSite, ifMatch: string | null, edit: Overlay
 }
 
 /** Moves the change from the overlay to the resource's file. Returns the file; null if there is no change to write. */
-async function write({ running }: ApiSite, namespace: string, name: string): Promise<string | null> {
+async function write({ running }: ApiSite, { caller }: ApiCall, { namespace, name }: RewriteEdit): Promise<string | null> {
   const change = changeOf(namespace, name, running.overlay);
   if (change === undefined) return null;
   const { texts } = running.loaded;
@@ -78,7 +90,7 @@ async function write({ running }: ApiSite, namespace: string, name: string): Pro
     throw new Problem(409, "not_written", `The change runs, but was not written. ${cause}.`);
   });
   // First the files, which now say the same, then the overlay: what runs never goes back.
-  const { isApplied } = await running.reload("api");
-  if (isApplied) await running.change((overlay) => withoutChange(overlay, namespace, name), "api");
+  const { isApplied } = await running.reload("api", caller);
+  if (isApplied) await running.change((overlay) => withoutChange(overlay, namespace, name), "api", caller);
   return file;
 }

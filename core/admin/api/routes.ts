@@ -3,6 +3,7 @@ import { accessRoutes } from "./access.ts";
 import { adapterRoutes } from "./adapters.ts";
 import { type AdminApi, adminApi } from "./api.ts";
 import { configRoutes } from "./config.ts";
+import { historyRoutes } from "./config-history.ts";
 import { endpointRoutes } from "./endpoints.ts";
 import { explainRoutes } from "./explain.ts";
 import { openApiRoute } from "./openapi.ts";
@@ -14,6 +15,7 @@ export function routerApi(site: ApiSite): AdminApi {
   const groups: readonly ApiRoute[] = [
     ...accessRoutes(site),
     ...configRoutes(site),
+    ...historyRoutes(site),
     ...rewriteRoutes(site),
     ...endpointRoutes(site),
     ...adapterRoutes(site),

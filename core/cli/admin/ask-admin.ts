@@ -31,14 +31,15 @@ export async function askAdmin<Document>(input: AdminInput, path: string, asked:
   throw refusalOf(result, admin);
 }
 
-/** Changes something through the admin API and returns its response. Rejects with a CommandError that says what to do. */
+/** Changes something through the admin API, if it still has this version, and returns its response. Rejects with a CommandError that says what to do. */
 export async function changeThroughAdmin<Document>(
   input: Input,
   method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body: unknown = {},
+  version?: string,
 ): Promise<Document> {
-  const headers = { "user-agent": `signalbox (${userName()})` };
+  const headers = { "user-agent": `signalbox (${userName()})`, ...(version !== undefined && { "if-match": `"${version}"` }) };
   return askAdmin(input, path, { method, body: JSON.stringify(body), headers, timeoutMs: CHANGE_TIMEOUT_MS });
 }
 
@@ -92,11 +93,12 @@ function exitCodeOf(status: number): number {
 }
 
 /** Throws a CommandError for a GetError, and anything else as it is. */
-export function unreachable(thrown: unknown, { href }: EndpointUrl): never {
+export function unreachable(thrown: unknown, { href }: EndpointUrl, named = "--admin"): never {
   if (!(thrown instanceof GetError)) throw thrown;
   const why =
     thrown.reason === "refused" ? `Nobody listens at ${href}` : `No response came from ${href} (${thrown.message.toLowerCase()})`;
-  throw new CommandError(4, `${why}; start the router, or name its admin port with --admin URL or SIGNALBOX_ADMIN.`);
+  const how = named === "--admin" ? "its admin port with --admin URL or SIGNALBOX_ADMIN" : `its address with ${named} URL`;
+  throw new CommandError(4, `${why}; start the router, or name ${how}.`);
 }
 
 function readJson(text: string): unknown {

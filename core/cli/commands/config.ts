@@ -15,15 +15,20 @@ import { askAdmin } from "../admin/ask-admin.ts";
 import { type Input, print } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/usage.ts";
 import { configText, type ShownConfig } from "../show/config-text.ts";
+import { configHistory, configRollback } from "./config-history.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
-/** `signalbox config print|fmt`. Returns the exit code. */
+/** `signalbox config print|fmt|history|rollback`. Returns the exit code. */
 export async function config(input: Input, registry: Registry): Promise<number> {
   const [action, ...words] = input.words;
   if (action === "print" && words.length === 0) return printConfig(input, registry);
   if (action === "fmt") return format([...input.all("file"), ...words], input.has("check"));
-  throw new UsageError("Write: signalbox config print [--effective] [-f FILE], or signalbox config fmt FILE...");
+  if (action === "history" && words.length === 0) return configHistory(input);
+  if (action === "rollback" && words.length <= 1) return configRollback(input, words[0]);
+  throw new UsageError(
+    "Write: signalbox config print [--effective] [-f FILE], config fmt FILE..., config history, or config rollback [GENERATION].",
+  );
 }
 
 async function printConfig(input: Input, registry: Registry): Promise<number> {

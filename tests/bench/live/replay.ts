@@ -1,10 +1,13 @@
 import { setMaxListeners } from "node:events";
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { bodyOf, pathOf } from "../../../core/cli/replay/bodies.ts";
+import { send } from "../../../core/cli/replay/send.ts";
+import { parseEndpointUrl } from "../../../core/contract/endpoint-url.ts";
 import { quantile } from "../../../core/simulate/metrics.ts";
 import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
-import type { Trace, TraceRequest } from "../../../core/simulate/trace.ts";
+import type { Trace } from "../../../core/simulate/trace.ts";
 
 /** What the clients of one router saw. */
 interface Seen {
@@ -51,7 +54,11 @@ export async function replay(trace: Trace, ports: readonly number[], speed: numb
     const body = bodyOf(traced, writer);
     for (const [at, port] of ports.entries()) {
       const firstToken = () => void firstTokenMs[at]!.push(performance.now() - dueMs);
-      open[at]!.push(send({ port, agent, body, signal: giveUp.signal }, firstToken));
+      const url = parseEndpointUrl(`http://127.0.0.1:${port}`);
+      const ended = send({ url, path: pathOf(traced), agent, body, signal: giveUp.signal }, firstToken);
+      open[at]!.push(
+        ended.then(({ status, failure }) => (failure !== "" ? failure : status === 200 ? undefined : `status ${status}`)),
+      );
     }
     lateMs[index] = Math.max(0, performance.now() - dueMs);
   }
@@ -71,37 +78,4 @@ export async function replay(trace: Trace, ports: readonly number[], speed: numb
     longestStallMs: loop.max / NANOS_PER_MS,
     durationMs,
   };
-}
-
-/** Letters, digits, "-" and "_" stand for themselves in JSON, so the prompt's bytes are put between quotes as they are. */
-function bodyOf(traced: TraceRequest, writer: PromptWriter): Buffer {
-  const { outputTokens, model } = traced;
-  const fields = `"stream":true,"stream_options":{"include_usage":true},"ignore_eos":true,"max_tokens":${outputTokens}`;
-  const head = Buffer.from(`{"model":${JSON.stringify(model)},${fields},"prompt":"`);
-  return Buffer.concat([head, writer.write(traced), Buffer.from(`"}`)]);
-}
-
-interface Sent {
-  readonly port: number;
-  readonly agent: Agent;
-  readonly body: Buffer;
-  readonly signal: AbortSignal;
-}
-
-/** Resolves with why the response was not complete, or undefined; never rejects. */
-function send({ port, agent, body, signal }: Sent, firstToken: () => void): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const headers = { "content-type": "application/json", "content-length": body.length };
-    const sent = request({ host: "127.0.0.1", port, method: "POST", path: "/v1/completions", agent, headers, signal });
-    const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name);
-    sent.on("error", failed);
-    sent.on("response", (response: IncomingMessage) => {
-      const { statusCode } = response;
-      response.once("data", () => statusCode === 200 && firstToken());
-      response.resume();
-      response.on("error", failed);
-      response.on("close", () => resolve(statusCode === 200 ? undefined : `status ${statusCode}`));
-    });
-    sent.end(body);
-  });
 }

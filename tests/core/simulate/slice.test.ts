@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { TraceReader } from "../../../core/simulate/read-trace.ts";
-import { sliceOf } from "./slice.ts";
+import { sliceOf } from "../../../core/simulate/slice.ts";
 
 const reader = new TraceReader("minutes");
 for (let minute = 0; minute < 10; minute++)

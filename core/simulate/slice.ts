@@ -1,4 +1,4 @@
-import type { Trace } from "../../../core/simulate/trace.ts";
+import type { Trace } from "./trace.ts";
 
 export interface Slice {
   /** Where it begins, in minutes of the trace. */

@@ -1,0 +1,128 @@
+import { withComments } from "../../../config/show/format.ts";
+import { printable } from "../../contract/printable.ts";
+import type { Draft } from "./draft.ts";
+import { EFFECTS, type Effect, type Finding } from "./finding.ts";
+
+const MOST_LINES = 300;
+const MOST_PLACES = 5;
+/** So many settings of which the same is said are listed below it. */
+const MANY = 3;
+const WIDTH = 110;
+const LONGEST_CHAIN = 10;
+
+/** The config as YAML: a comment for each finding, then the Router document, then rewrites. */
+export function configOf(draft: Draft, title: string): string {
+  const { pool, ...spec } = draft.spec as { readonly pool?: object };
+  const endpoints = draft.endpoints.length > 0 ? { endpoints: draft.endpoints } : {};
+  const router = {
+    apiVersion: "signalbox/v1",
+    kind: "Router",
+    spec: { ...spec, ...((pool !== undefined || draft.endpoints.length > 0) && { pool: { ...pool, ...endpoints } }) },
+  };
+  const commentOf = (path: string) => {
+    const origin = draft.origins.get(path);
+    return origin === undefined ? undefined : printable(`from ${origin}`);
+  };
+  const rewrites = rewritesOf(draft).map((document) => `---\n${withComments(escaped(document), () => undefined)}`);
+  return [...headOf(draft.findings, title), withComments(escaped(router), commentOf), ...rewrites].join("");
+}
+
+/** What each setting became, in lines of comment, by effect. */
+function headOf(findings: readonly Finding[], title: string): readonly string[] {
+  const parts = EFFECTS.flatMap((effect) => {
+    const lines = linesOf(findings, effect, MANY);
+    return lines.length === 0 ? [] : ["#", `# ${effect}:`, ...lines.map((line) => `#   ${line}`)];
+  });
+  return [`# Made of ${title} by signalbox import. What became of each setting:`, ...parts, ""].map((line) => `${line}\n`);
+}
+
+/**
+ * The findings of one effect, a line each; those that say the same of one setting are in one line. From `many` settings on of which the same is
+ * said, it is said once.
+ */
+export function linesOf(findings: readonly Finding[], effect: Effect, many = Number.POSITIVE_INFINITY): readonly string[] {
+  const byWhy = new Map<string, Map<string, number[]>>();
+  for (const finding of findings) {
+    if (finding.effect !== effect) continue;
+    const settings = byWhy.get(finding.why) ?? new Map<string, number[]>();
+    byWhy.set(finding.why, settings);
+    const lines = settings.get(finding.setting) ?? [];
+    settings.set(finding.setting, lines);
+    if (finding.line > 0) lines.push(finding.line);
+  }
+  const all = [...byWhy].flatMap(([why, settings]) => {
+    const names = [...settings].map(([setting, lines]) => printable(`${setting}${placeText(lines)}`));
+    return names.length < many ? names.map((name) => `${name}: ${printable(why)}`) : [`${printable(why)}:`, ...wrapped(names)];
+  });
+  return all.length <= MOST_LINES ? all : [...all.slice(0, MOST_LINES), `… and ${all.length - MOST_LINES} more lines`];
+}
+
+/** Names in lines of a readable length. */
+function wrapped(names: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const name of names) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + name.length > WIDTH) lines.push(`  ${name}`);
+    else lines[lines.length - 1] = `${last}, ${name}`;
+  }
+  return lines;
+}
+
+function placeText(lines: readonly number[]): string {
+  const all = [...new Set(lines)];
+  if (all.length === 0) return "";
+  const more = all.length > MOST_PLACES ? `, … ${all.length} in all` : "";
+  return ` (line ${all.slice(0, MOST_PLACES).join(", ")}${more})`;
+}
+
+/** The text where ${NAME} stands for no variable. */
+export function asItStands(text: string): string {
+  return text.split("${").join("$${");
+}
+
+/** A rewrite for each name that is not the replica's own. */
+function rewritesOf({ aliases }: Draft): readonly object[] {
+  const rules = [...aliases].flatMap(([model, targets]) => {
+    const all = resolved(targets, aliases, LONGEST_CHAIN);
+    const [first, ...others] = [...all];
+    if (first === undefined || (others.length === 0 && first[0] === model)) return [];
+    const total = [...all.values()].reduce((sum, weight) => sum + weight, 0);
+    const weighted = [...all].map(([modelRewrite, weight]) => ({
+      modelRewrite,
+      ...(others.length > 0 && { weight: total === 0 ? 1 : weight }),
+    }));
+    return [{ matches: [{ model: { type: "Exact", value: model } }], targets: weighted }];
+  });
+  if (rules.length === 0) return [];
+  return [
+    {
+      apiVersion: "llm-d.ai/v1alpha2",
+      kind: "InferenceModelRewrite",
+      metadata: { name: "imported" },
+      spec: { poolRef: { name: "default" }, rules },
+    },
+  ];
+}
+
+/** Targets that are names of clients themselves become what those become. */
+function resolved(targets: ReadonlyMap<string, number>, aliases: Draft["aliases"], depth: number): ReadonlyMap<string, number> {
+  const all = new Map<string, number>();
+  for (const [target, weight] of targets) {
+    const next = depth > 0 && !aliases.get(target)?.has(target) ? aliases.get(target) : undefined;
+    const total = [...(next?.values() ?? [])].reduce((sum, each) => sum + each, 0) || 1;
+    const shares =
+      next === undefined
+        ? [[target, weight] as const]
+        : [...resolved(next, aliases, depth - 1)].map(([name, each]) => [name, (each * weight) / total] as const);
+    for (const [name, share] of shares) all.set(name, (all.get(name) ?? 0) + share);
+  }
+  return all;
+}
+
+/** The same with texts that mean what they say: ${NAME} stands for no variable. */
+function escaped(value: unknown): unknown {
+  if (typeof value === "string") return asItStands(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(escaped);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
+}
