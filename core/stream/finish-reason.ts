@@ -13,6 +13,9 @@ const OTHER_KEYS = {
   responses: [new Pattern('"incomplete_details":{"reason"'), new Pattern('"status"')],
 };
 const LONGEST_WORD = 40;
+/** Those of nearly all responses: no string is made for them. */
+const USUAL_WORDS = ["stop", "length", "tool_calls", "end_turn", "max_tokens", "tool_use", "completed"];
+const USUAL = USUAL_WORDS.map((word) => ({ word, bytes: new Pattern(word) }));
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -50,7 +53,12 @@ function wordAt(bytes: Buffer, from: number): string {
   let end = start + 1;
   const limit = Math.min(bytes.length, end + LONGEST_WORD + 1);
   while (end < limit && isWordByte(bytes[end]!)) end += 1;
-  return end < limit && end > start + 1 && bytes[end] === QUOTE ? bytes.toString("latin1", start + 1, end) : "";
+  return end < limit && end > start + 1 && bytes[end] === QUOTE ? textOf(bytes, start + 1, end) : "";
+}
+
+function textOf(bytes: Buffer, start: number, end: number): string {
+  for (const usual of USUAL) if (usual.word.length === end - start && usual.bytes.isAt(bytes, start)) return usual.word;
+  return bytes.toString("latin1", start, end);
 }
 
 function isZero(bytes: Buffer, from: number): boolean {
