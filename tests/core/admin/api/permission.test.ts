@@ -62,6 +62,14 @@ it("a drain for a version that is over is refused: somebody else has drained mea
   assert.equal(router.control.intents.of("e1"), undefined);
 });
 
+it("of drains for one version, sent at the same time, one is done", async () => {
+  const endpoints = [0, 1, 2, 3].map((slot) => makeEndpoint(slot));
+  const { ask } = await makeApi({ endpoints });
+  const seen = (await ask("GET", "/endpoints")).headers.get("etag")!;
+  const asked = endpoints.map(({ name }) => ask("POST", `/endpoints/${name}/drain`, { body: {}, headers: { "if-match": seen } }));
+  assert.deepEqual((await Promise.all(asked)).map(({ status }) => status).sort(), [200, 412, 412, 412]);
+});
+
 describe("who may read", () => {
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
   const work = { body: { path: "/v1/completions" } };
