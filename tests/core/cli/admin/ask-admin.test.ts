@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { refusalOf } from "../../../../core/cli/admin/ask-admin.ts";
-import { parseEndpointUrl } from "../../../../core/contract/endpoint.ts";
+import { parseEndpointUrl } from "../../../../core/contract/endpoint-url.ts";
 
 describe("what a command says of a refusal", () => {
   const page = (code: string) => JSON.stringify({ error: { code, message: "It is so." } });
