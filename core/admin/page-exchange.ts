@@ -20,7 +20,7 @@ export class PageExchange implements RequestReceiver {
   /** `render` must not throw. */
   constructor(response: ResponseWriter, turn: Turn, render: () => RenderedPage) {
     this.#response = response;
-    void turn().then(() => this.#respond(render));
+    void turn(() => this.#isOver).then(() => this.#respond(render));
   }
 
   body(): void {}

@@ -73,7 +73,10 @@ async function serve(
   const versionNow = route.version ?? (() => String(generation()));
   const author = isChange ? checkChange(request.headers, access()) : "";
   if (!isChange) checkReader(route, request.headers, access());
-  await turn();
+  // A change is made also if who asked for it does not wait for the response.
+  const isOver = () => !isChange && request.signal.aborted;
+  await turn(isOver);
+  if (isOver()) throw new Problem(400, "client_left", "The client left before its turn came.");
   const call: ApiCall = {
     params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decoded(value)])),
     query: new URL(request.url).searchParams,

@@ -69,3 +69,19 @@ it("turns are one for each turn of the event loop, in order", async () => {
   await Promise.all([...["a", "b", "c"].map((name) => turn().then(() => void seen.push(name))), between]);
   assert.match(seen.join(" "), /^(loop )*a (loop )+b (loop )+c$/);
 });
+
+it("who has left takes no turn from others", async () => {
+  const turn = turns();
+  let rounds = 0;
+  let isCounting = true;
+  const count = () => {
+    rounds += 1;
+    if (isCounting) nextTurn(count);
+  };
+  for (let n = 0; n < 200; n++) void turn(() => true);
+  const mine = turn();
+  count();
+  await mine;
+  isCounting = false;
+  assert.ok(rounds < 10, `${rounds} turns`);
+});
