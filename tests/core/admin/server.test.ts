@@ -170,7 +170,9 @@ it("who opens many connections displaces their own, not those of others", async 
   });
   const many = await Promise.all(Array.from({ length: 3 * ADMIN_CONNECTIONS }, () => connected(admin.port, "", "127.0.0.2")));
   after(() => [own, ...many].forEach((socket) => void socket.destroy()));
-  await new Promise((resolve) => own.write("localhost\r\nConnection: close\r\n\r\n", () => own.once("close", resolve)));
+  const closed = new Promise((resolve) => own.once("close", resolve));
+  own.write("localhost\r\nConnection: close\r\n\r\n");
+  await closed;
   assert.match(received, /^HTTP\/1\.1 200 /);
 });
 
