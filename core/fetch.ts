@@ -5,6 +5,7 @@ import { builtIns } from "../plugins/registry.ts";
 import { routerApi } from "./admin/api/routes.ts";
 import { EventStreams } from "./admin/event-streams.ts";
 import { type PageHandlers, pageHandlers } from "./admin/page-handlers.ts";
+import { turns } from "./admin/turns.ts";
 import { systemClock } from "./contract/clock.ts";
 import { silentLog } from "./contract/log.ts";
 import type { Definition } from "./contract/plugin.ts";
@@ -114,6 +115,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     running,
     overlayExpiry,
     streams,
+    turn: turns(),
     sources: [...(files ?? []), ...(text === undefined ? [] : ["text"]), ...urls],
     commandLine: {},
     // The host listens, and prints.

@@ -35,6 +35,7 @@ function notServed(): Problem {
 export class ApiExchange implements RequestReceiver {
   readonly #options: ApiExchangeOptions;
   readonly #parts: Uint8Array[] = [];
+  readonly #leaving = new AbortController();
   #length = 0;
   #isOver = false;
   /** Set while events are sent. */
@@ -67,6 +68,7 @@ export class ApiExchange implements RequestReceiver {
   clientGone(): void {
     this.#isOver = true;
     this.#pump?.stop();
+    this.#leaving.abort();
   }
 
   drained(): void {
@@ -88,7 +90,13 @@ export class ApiExchange implements RequestReceiver {
     }
     const hasBody = this.#length > 0 && head.method !== "GET" && head.method !== "HEAD";
     const body = hasBody ? { body: new Blob(this.#parts as Uint8Array<ArrayBuffer>[]) } : {};
-    return new Request(`http://admin${path}${query === "" ? "" : `?${query}`}`, { method: head.method, headers, ...body });
+    const { signal } = this.#leaving;
+    return new Request(`http://admin${path}${query === "" ? "" : `?${query}`}`, {
+      method: head.method,
+      headers,
+      signal,
+      ...body,
+    });
   }
 
   async #send(response: Response): Promise<void> {

@@ -86,19 +86,20 @@ function whyOf(
 
 function intentText(phase: "draining" | "cordoned", intent: IntentStatus | null): string {
   if (intent === null) return "";
+  const who = intent.by === "" ? "the operator" : intent.by;
   const state = intent.isEmpty ? "empty, so it can be taken away" : "requests are under way";
-  const text =
-    phase === "draining" ? `drained by the operator; ${state}` : "cordoned by the operator: only what no other replica serves";
+  const text = phase === "draining" ? `drained by ${who}; ${state}` : `cordoned by ${who}: only what no other replica serves`;
   const ends = intent.until === null ? "" : `; ends at ${intent.until}`;
   return intent.reason === "" ? `${text}${ends}` : `${text}${ends}: ${intent.reason}`;
 }
 
 function intentStatus({ stillTakes }: Endpoint, inFlight: number, wanted: OperatorIntent | undefined): IntentStatus | null {
   if (wanted === undefined) return null;
-  const { intent: kind, reason, sinceMs, untilMs } = wanted;
+  const { intent: kind, reason, by, sinceMs, untilMs } = wanted;
   return {
     kind,
     reason,
+    by,
     since: isoTime(sinceMs),
     until: untilMs === undefined ? null : isoTime(untilMs),
     isEmpty: inFlight === 0 && stillTakes === "nothing",

@@ -1,14 +1,15 @@
-import { respondWithText } from "../errors/error-response.ts";
-import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
+import type { RequestStarter } from "../host/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import type { HostRule } from "./allowed-hosts.ts";
 import type { AdminApi } from "./api/api.ts";
 import { ApiExchange } from "./api-exchange.ts";
+import { PageExchange, type RenderedPage } from "./page-exchange.ts";
 import { findPage, pagePaths } from "./pages.ts";
 import { type Page, type PageAnswer, pageRefusal, renderPage } from "./render-page.ts";
 import type { AdminSite } from "./site.ts";
 import { statusOf } from "./status.ts";
+import type { Turn } from "./turns.ts";
 
 /**
  * Header lines of every response: it is not cached, sniffed or framed, loads nothing from elsewhere, and other sites can't read
@@ -23,17 +24,15 @@ const SECURITY_LINES = [
   "",
 ].join("\r\n");
 
-/** A page is sent as soon as the request's head is complete; request bodies are ignored. */
-const DONE: RequestReceiver = { body: () => true, bodyEnd() {}, refuse() {}, clientGone() {}, drained() {}, stop() {} };
-
 /** Serves the requests to the admin port: pages, which are read-only, and the API below /api. */
-export function adminRequests(site: AdminSite, api: AdminApi, isAllowed: HostRule): RequestStarter {
+export function adminRequests(site: AdminSite, api: AdminApi, isAllowed: HostRule, turn: Turn): RequestStarter {
   return (head, bodyLength, response, caller) => {
     if (isAllowed(head.get("host")) && isApiPath(head.target))
       return new ApiExchange({ head, bodyLength, response, api, caller, lines: SECURITY_LINES });
-    const { status, lines, text } = answerTo(head, site, isAllowed);
-    respondWithText(response, status, `${lines}${SECURITY_LINES}`, text);
-    return DONE;
+    return new PageExchange(response, turn, () => {
+      const answer = answerTo(head, site, isAllowed);
+      return { ...answer, lines: `${answer.lines}${SECURITY_LINES}` };
+    });
   };
 }
 
@@ -42,13 +41,7 @@ function isApiPath(target: string): boolean {
   return path === "/api" || path.startsWith("/api/");
 }
 
-interface Answer {
-  readonly status: number;
-  readonly lines: string;
-  readonly text: string;
-}
-
-function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
+function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): RenderedPage {
   if (!isAllowed(head.get("host"))) return refusal(421, "unknown_host", UNKNOWN_HOST);
   const { path, query } = splitTarget(head.target);
   const { observers } = site.router.config;
@@ -61,7 +54,7 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   );
 }
 
-function answerOf({ status, contentType, text, allow }: PageAnswer): Answer {
+function answerOf({ status, contentType, text, allow }: PageAnswer): RenderedPage {
   const allowLine = allow === "" ? "" : `allow: ${allow}\r\n`;
   return { status, lines: `content-type: ${contentType}\r\n${allowLine}`, text };
 }

@@ -8,6 +8,7 @@ import { routerApi } from "./api/routes.ts";
 import { EventStreams } from "./event-streams.ts";
 import { adminRequests } from "./requests.ts";
 import type { AdminSite } from "./site.ts";
+import { turns } from "./turns.ts";
 
 export interface AdminOptions extends AdminSite {
   readonly host: string;
@@ -35,6 +36,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, isPortShared = false, ownTls, hosts, limits, router, clock, running, log } = options;
   const overlayExpiry = new OverlayExpiry(running, clock);
   const streams = new EventStreams({ observers: () => router.config.observers, clock, log });
+  const turn = turns();
   const server = await startWireServer({
     host,
     port,
@@ -46,7 +48,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     // Its descriptors are for these connections only.
     whenFull: "displace",
     memory: { unreadBytes: 0 },
-    start: adminRequests(options, routerApi({ ...options, overlayExpiry, streams }), allowedHosts([host, ...hosts])),
+    start: adminRequests(options, routerApi({ ...options, overlayExpiry, streams, turn }), allowedHosts([host, ...hosts]), turn),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });
   return {

@@ -7,6 +7,7 @@ import type { EventStreams } from "./event-streams.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { ShownConfig, ViewedSite } from "./router-view.ts";
 import type { StatusExtras } from "./status.ts";
+import type { Turn } from "./turns.ts";
 
 /** What the admin port shows and changes. */
 export interface AdminSite extends ViewedSite, StatusExtras {
@@ -26,4 +27,5 @@ export interface ApiSite extends Pick<AdminSite, keyof ViewedSite | "sources" | 
   readonly overlayExpiry: Pick<OverlayExpiry, "follow">;
   /** The observers' streams. */
   readonly streams: Pick<EventStreams, "has" | "listen" | "list">;
+  readonly turn: Turn;
 }

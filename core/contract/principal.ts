@@ -7,7 +7,7 @@ import type { NameSet } from "./name-set.ts";
  * const isOurs = outcome.principal?.tenant === "search";
  */
 export interface Principal {
-  /** Limits and counts are kept by this name. */
+  /** Limits and counts are kept by this name. The router puts the authenticator's name and a colon before both names, but for keys. */
   readonly name: string;
   /** Those who share prompts and a fair share; the name where nothing else is said. */
   readonly tenant: string;

@@ -4,19 +4,20 @@ import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import { corsLines } from "../wire/cors.ts";
-import { responseLines, responseLinesWithoutCors } from "../wire/forwarded-headers.ts";
+import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Head } from "../wire/head.ts";
 
-/** The header lines of a replica's response that go on to the client, and those that the router adds. */
+/** The header lines of a replica's response that go on to the client, and those that the router adds; `limitLines` are some of these. */
 export function responseLinesFor(
   head: Head,
   request: InferenceRequest,
   endpoint: Endpoint,
   config: ActiveConfig,
   log: Log,
+  limitLines: string,
 ): string {
-  const kept = config.settings.cors === undefined ? responseLines(head) : responseLinesWithoutCors(head);
-  return kept + ownResponseLines(request, endpoint, config, log);
+  const kept = responseLines(head, { cors: config.settings.cors !== undefined, rateLimits: limitLines !== "" });
+  return kept + ownResponseLines(request, endpoint, config, log) + limitLines;
 }
 
 /** The header lines that the router adds to a replica's response. */

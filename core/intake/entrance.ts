@@ -15,10 +15,13 @@ export class Entrance {
     this.#entering = entering.finally(() => this.close()).catch((thrown: unknown) => owner.failed(thrown));
   }
 
-  /** True where `run` has to wait; it is called then, also after a failure. */
+  /** What is needed of the request is here. True where `run` has to wait; it is called then, also after a failure. */
   delays(run: () => void): boolean {
-    if (this.#isPending) this.#entering.then(run).catch((thrown: unknown) => this.#owner.failed(thrown));
-    return this.#isPending;
+    if (!this.#isPending) return false;
+    this.#entering.then(run).catch((thrown: unknown) => this.#owner.failed(thrown));
+    // Nothing more of it is kept, and whoever leaves is noticed only where somebody reads.
+    this.#owner.holdBody(false);
+    return true;
   }
 
   /** The request has ended, or may go on. */

@@ -7,7 +7,6 @@ import { DIRECT_BYTES, SlicedScan, type SlicedScanOwner } from "../body/sliced-s
 import type { Dialect, RouterError } from "../contract/errors.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
-import { idLines } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
 import type { WaitingPlace, WaitOwner } from "../features/feature.ts";
@@ -19,7 +18,6 @@ import { forgetBody } from "../request/parse.ts";
 import { Ticket } from "../request/ticket.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
 import type { Run } from "../run.ts";
-import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import { ADAPTER_BODY_BYTES, type AdapterCall, type AdapterRoutes } from "./adapter-routes.ts";
@@ -27,6 +25,7 @@ import { checkContentType, requestId } from "./check-head.ts";
 import { endWithError } from "./end-with-error.ts";
 import { Entrance } from "./entrance.ts";
 import { isProbePath, respondLocally } from "./local-routes.ts";
+import { type OwnAnswer, ownLines } from "./own-lines.ts";
 import { isPreflight } from "./preflight.ts";
 import { noSuchRoute } from "./served-routes.ts";
 import { settle } from "./settle.ts";
@@ -180,8 +179,7 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     if (this.#isOver) return;
     const error = errorOf(thrown);
     this.#close();
-    const ended = { head: this.#head, config: this.#config, ticket: this.#ticket, response: this.#response, parts: this.#parts };
-    this.#end(endWithError(error, this.#dialect, ended, this.#forward), error);
+    this.#end(endWithError(error, this.#dialect, this.#answer(), this.#forward), error);
   }
 
   #readHead(bodyLength: number): void {
@@ -238,8 +236,9 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
 
   #respondWithoutParser(): void {
     if (this.#isOver || this.#entrance?.delays(() => this.#respondWithoutParser())) return;
-    const { path, id, principal } = this.#ticket;
-    const status = respondLocally(this.#head, path, this.#config, this.#parts, this.#response, id, principal?.models);
+    const { path, principal } = this.#ticket;
+    const lines = ownLines(this.#answer(), this.#dialect);
+    const status = respondLocally(this.#head, path, this.#config, this.#parts, this.#response, lines, principal?.models);
     if (status === 0) throw noSuchRoute(path, this.#config);
     this.#ticket.status = status;
     this.completed();
@@ -258,10 +257,14 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     const { id, principal } = this.#ticket;
     const responded = call(this.#body!.bytes, { client: this.#peer, id, principal }).then((respond) => {
       if (this.#isOver) return;
-      this.#ticket.status = respond(this.#response, idLines(id) + corsLines(this.#head, this.#config.settings.cors));
+      this.#ticket.status = respond(this.#response, ownLines(this.#answer(), this.#dialect));
       this.completed();
     });
     responded.catch((thrown: unknown) => this.failed(thrown));
+  }
+
+  #answer(): OwnAnswer {
+    return { head: this.#head, config: this.#config, ticket: this.#ticket, response: this.#response, parts: this.#parts };
   }
 
   #begun(): Run | undefined {

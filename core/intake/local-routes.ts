@@ -2,12 +2,11 @@ import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
 import type { NameSet } from "../contract/name-set.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
-import { idLines, respondWithJson } from "../errors/error-response.ts";
+import { respondWithJson } from "../errors/error-response.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { modelNotFound } from "../report/model-names.ts";
 import type { RouterParts } from "../router-parts.ts";
 import type { Facts } from "../state/facts.ts";
-import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
 import { aboutModel, aboutTargets } from "./model-cards.ts";
 import { answerPreflight, isPreflight } from "./preflight.ts";
@@ -27,7 +26,7 @@ interface LocalParts {
 }
 
 /**
- * Responds to a request that needs no replica, preflights included. Returns the status; 0 for any other path or method. Throws
+ * Responds to a request that needs no replica, preflights included; `lines` are header lines of every response. Returns the status; 0 for any other path or method. Throws
  * RouterError for a model that there is not.
  */
 export function respondLocally(
@@ -36,14 +35,13 @@ export function respondLocally(
   config: ActiveConfig,
   { pool, identity }: LocalParts,
   response: ResponseWriter,
-  requestId: string,
+  lines: string,
   allowed: NameSet | undefined,
 ): number {
   const { method } = head;
   const { cors } = config.settings;
   const { facts } = pool;
   const { startedAtS, isStopping } = identity;
-  const lines = idLines(requestId) + corsLines(head, cors);
   if (isPreflight(head, cors)) return answerPreflight(head, path, cors, config.routes, response, lines);
   if (method !== "GET" && method !== "HEAD") return 0;
   if (path === "/health") return respond(response, 200, lines, {});

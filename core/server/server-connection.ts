@@ -27,7 +27,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   readonly #parser: HeadParser;
   readonly #body = new RequestBody();
   readonly #progress: WriteProgress;
-  readonly #peer: string;
+  readonly peer: string;
   readonly #checked = new CheckedHead();
   #state: ConnectionState = "idle";
   #deadlineMs: number;
@@ -38,7 +38,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
 
   constructor(socket: Socket, shared: ServerShared, peer = socket.remoteAddress ?? "") {
     const { deadlines, limits } = shared;
-    this.#peer = peer;
+    this.peer = peer;
     this.#shared = shared;
     this.#clients = shared.clients;
     this.#parser = new HeadParser("request", limits);
@@ -140,7 +140,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     this.#deadlineMs = body.isComplete ? Number.POSITIVE_INFINITY : this.#inMs(this.#shared.limits.bodyTimeoutMs);
     const expectation = head.get("expect");
     body.isWithheld = expectation !== undefined;
-    const receiver = this.#shared.start(head, framing.kind === "chunked" ? -1 : framing.length, response, this.#peer);
+    const receiver = this.#shared.start(head, framing.kind === "chunked" ? -1 : framing.length, response, this.peer);
     // The receiver may have responded inside `start`.
     if (this.#response !== response) return;
     this.#receiver = receiver;
@@ -261,7 +261,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     this.#response = response;
     // A receiver may respond to these methods inside `start`, before it can be told to refuse.
     if (head.method === "GET" || head.method === "HEAD") return this.#shared.refuse(response, error);
-    const receiver = this.#shared.start(refusableHead(head), 0, response, this.#peer);
+    const receiver = this.#shared.start(refusableHead(head), 0, response, this.peer);
     if (this.#response !== response) return;
     this.#receiver = receiver;
     receiver.refuse(error);
@@ -289,7 +289,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     this.#state = "closed";
     this.#shared.deadlines.delete(this);
     this.#progress.close();
-    this.#clients.leave(this.#peer);
+    this.#clients.leave(this.peer);
     const receiver = this.#receiver;
     this.#receiver = undefined;
     this.#response?.detach();

@@ -13,6 +13,8 @@ export interface OpenConnection {
   /** The server stops: an idle connection gets a last chance, a busy one closes after its response. */
   beginDrain(): void;
   readonly state: ConnectionState;
+  /** The client's address. */
+  readonly peer: string;
   /** Ends whatever is under way; a started response is not ended cleanly. */
   cut(): void;
 }

@@ -130,16 +130,22 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   };
 }
 
-/** Closes the oldest connection whose client owes bytes of a request. Returns whether there was one. */
+/**
+ * Closes the oldest connection whose client owes bytes of a request, of the address that has most of them: who opens many displaces
+ * their own. Returns whether there was one.
+ */
 function displaceOne(connections: Map<OpenConnection, Socket>): boolean {
-  for (const [connection, socket] of connections) {
-    if (connection.state === "response") continue;
-    // Now, because its end is told later.
-    connections.delete(connection);
-    socket.destroy();
-    return true;
-  }
-  return false;
+  const owing = [...connections].filter(([{ state }]) => state !== "response");
+  const counts = new Map<string, number>();
+  for (const [{ peer }] of owing) counts.set(peer, (counts.get(peer) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  const found = owing.find(([{ peer }]) => counts.get(peer) === most);
+  if (found === undefined) return false;
+  const [connection, socket] = found;
+  // Now, because its end is told later.
+  connections.delete(connection);
+  socket.destroy();
+  return true;
 }
 
 function clientSweepMs({ headTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs }: Limits): number {

@@ -35,14 +35,18 @@ export function credentialLines(head: Head): string {
   return head.keptLines(isNoCredential, linesWithout);
 }
 
-/** The header lines of a response that go on to the client, each with its CRLF. */
-export function responseLines(head: Head): string {
-  return head.keptLines(isDroppedFromResponse, linesWithout);
+/** Which lines of a response are the router's to say, so that a replica's own do not go on. */
+export interface RouterSays {
+  readonly cors: boolean;
+  readonly rateLimits: boolean;
 }
 
-/** The same without those of CORS, which are the router's to say. */
-export function responseLinesWithoutCors(head: Head): string {
-  return head.keptLines(isDroppedOrCors, linesWithout);
+const SAYS_NOTHING: RouterSays = { cors: false, rateLimits: false };
+
+/** The header lines of a response that go on to the client, each with its CRLF. */
+export function responseLines(head: Head, { cors, rateLimits }: RouterSays = SAYS_NOTHING): string {
+  if (rateLimits) return head.keptLines(cors ? isDroppedOrSaid : isDroppedOrRateLimit, linesWithout);
+  return head.keptLines(cors ? isDroppedOrCors : isDroppedFromResponse, linesWithout);
 }
 
 /** Adjacent lines that are kept are cut out in one piece. */
@@ -92,6 +96,16 @@ function isDroppedOrCors(head: Head, index: number): boolean {
   const start = head.lineStart(index);
   const isVaryOrigin = startsWithName(head.text, start, "vary:") && head.value(index).toLowerCase() === "origin";
   return isVaryOrigin || startsWithName(head.text, start, "access-control-");
+}
+
+function isDroppedOrRateLimit(head: Head, index: number): boolean {
+  if (isDroppedFromResponse(head, index)) return true;
+  const start = head.lineStart(index);
+  return startsWithName(head.text, start, "x-ratelimit-") || startsWithName(head.text, start, "anthropic-ratelimit-");
+}
+
+function isDroppedOrSaid(head: Head, index: number): boolean {
+  return isDroppedOrCors(head, index) || isDroppedOrRateLimit(head, index);
 }
 
 function isDroppedFromResponse(head: Head, index: number): boolean {

@@ -8,6 +8,7 @@ export type Order = (typeof ORDERS)[number];
 /** Flows that left with a debt, and for which it is remembered. */
 const MOST_DEBTS = 1_024;
 const DEADLINE_HEADERS = ["x-llm-d-slo-ttft-ms", "x-slo-ttft-ms"];
+const MILLISECONDS = /^\d{1,15}(\.\d{1,15})?$/;
 
 type Spender = Pick<Waiting, "model" | "tenant" | "tokens">;
 
@@ -174,11 +175,12 @@ export class Band {
   }
 }
 
-/** When its first token should be there; of those that do not say, after all others. */
+/** When its first token should be there; of those that do not say, or say no number, after all others. */
 function deadlineOf({ headers, sinceMs }: Waiting): number {
   for (const name of DEADLINE_HEADERS) {
-    const ms = Number(headers.get(name) ?? Number.NaN);
-    if (ms >= 0) return sinceMs + ms;
+    const text = headers.get(name) ?? "";
+    // Number() takes an empty text for 0.
+    if (MILLISECONDS.test(text)) return sinceMs + Number(text);
   }
   return Number.POSITIVE_INFINITY;
 }

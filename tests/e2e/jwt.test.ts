@@ -102,7 +102,7 @@ describe("a router that takes tokens", () => {
     }
     assert.equal(issuer.asked, 1);
     const line = router.log.at(-1) as unknown as Record<string, unknown>;
-    assert.deepEqual([line["key"], line["tenant"]], ["alice", "search"]);
+    assert.deepEqual([line["key"], line["tenant"]], ["jwt:alice", "jwt:search"]);
   });
 
   it("knows keys beside it", async () => assert.equal((await ask(router, "sk-static")).status, 200));

@@ -2,6 +2,7 @@ import type { ActiveConfig } from "../../core/active-config.ts";
 import type { AdminAccess } from "../../core/admin/api/permission.ts";
 import { routerApi } from "../../core/admin/api/routes.ts";
 import { EventStreams } from "../../core/admin/event-streams.ts";
+import { turns } from "../../core/admin/turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { LogFields } from "../../core/contract/log.ts";
 import { Intents } from "../../core/control/intents.ts";
@@ -48,6 +49,7 @@ export async function makeApi({ documents = "", endpoints = [], access = {}, obs
     running,
     overlayExpiry,
     streams,
+    turn: turns(),
     commandLine: {},
     clock,
     sources: ["test.yaml"],

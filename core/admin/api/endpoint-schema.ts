@@ -7,6 +7,7 @@ const intent = z.object({
   kind: z.enum(["cordon", "drain"]),
   // The operator's own words; "" for none.
   reason: z.string(),
+  by: z.string().describe("Whose token asked for it, and from which address; empty where neither is known."),
   since: z.string().describe("ISO 8601."),
   until: z.string().nullable().describe("ISO 8601; null if only the operator ends it."),
   isEmpty: z.boolean().describe("No request is under way there, and no session may send another one."),

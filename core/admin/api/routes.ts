@@ -25,6 +25,7 @@ export function routerApi(site: ApiSite): AdminApi {
   return adminApi({
     routes,
     streams: site.streams,
+    turn: site.turn,
     access: site.access,
     generation: () => site.running.generation,
     log: site.log,

@@ -9,7 +9,7 @@ import { FEATURES } from "../../features/list.ts";
 import type { ShownRouter } from "../router-view.ts";
 
 const change = z.object({
-  by: z.string().describe("The address of whoever changed it, or the guard that did."),
+  by: z.string().describe("Whose token changed it, and from which address; or the guard that did."),
   reason: z.string().describe("Why, in a sentence; empty where a person changed it."),
   since: z.string().describe("ISO 8601, like `until`."),
   until: z.string().nullable().describe("When the files' resource applies again; null: when the change is dropped."),

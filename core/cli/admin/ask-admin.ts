@@ -75,15 +75,23 @@ function userName(): string {
   }
 }
 
+/** A refusal of the API, or of a page. */
 interface ProblemDocument {
-  readonly detail: string;
+  readonly detail?: string;
   readonly faults?: readonly string[];
+  readonly error?: { readonly code?: string; readonly message?: string };
 }
+
+/** Codes of pages that no other port has. */
+const OF_PAGES: readonly unknown[] = ["unauthorized", "unknown_host"];
+const HOW = `\n  The commands send the one in the file of --token-file, or in ${TOKEN_VARIABLE}.`;
 
 /** What to tell people about a response that is not what was asked for. */
 export function refusalOf({ status, body }: GetResult, admin: EndpointUrl): CommandError {
-  const { detail, faults = [] } = (readJson(body) ?? {}) as Partial<ProblemDocument>;
-  if (typeof detail === "string") return new CommandError(exitCodeOf(status), [detail, ...faults].join("\n  "));
+  const { detail, faults = [], error } = (readJson(body) ?? {}) as ProblemDocument;
+  const text = OF_PAGES.includes(error?.code) ? error?.message : detail;
+  if (typeof text === "string")
+    return new CommandError(exitCodeOf(status), [text, ...faults].join("\n  ") + (status === 401 ? HOW : ""));
   return new CommandError(4, `What listens at ${admin.href} is not a router's admin port; name the admin port with --admin URL.`);
 }
 

@@ -43,10 +43,19 @@ function asRefusal(thrown: unknown, { name, file }: Named<Authenticator>): Route
   return thrown instanceof RouterError ? thrown : fault(name, faultText(thrown, file));
 }
 
-function checked(principal: Principal, { name }: Named<Authenticator>): Principal {
+function checked(principal: Principal, { name, type }: Named<Authenticator>): Principal {
   const { name: who, tenant, limits } = principal;
-  if (typeof who === "string" && who !== "" && typeof tenant === "string" && typeof limits === "object") return principal;
-  throw fault(name, "it gave a principal without a name, a tenant or limits");
+  if (typeof who !== "string" || who === "" || typeof tenant !== "string" || typeof limits !== "object")
+    throw fault(name, "it gave a principal without a name, a tenant or limits");
+  return type === OPERATORS_OWN ? principal : vouchedFor(principal, name);
+}
+
+/** The operator chooses the names of keys. Others choose theirs, which must not be one of these: it would be the same account and salt. */
+const OPERATORS_OWN = "keys";
+
+/** No name of a key, a tenant or a plugin has a colon. Written out, because the plugin's object may have more. */
+function vouchedFor({ name, tenant, priority, models, limits }: Principal, by: string): Principal {
+  return { name: `${by}:${name}`, tenant: `${by}:${tenant}`, priority, models, limits };
 }
 
 function fault(plugin: string, text: string): RouterError {

@@ -162,10 +162,26 @@ describe("connections that bring no request do not keep others out", () => {
     });
 });
 
-/** A connection that has sent these bytes. */
-function connected(port: number, sent: string): Promise<Socket> {
+it("who opens many connections displaces their own, not those of others", async () => {
+  const own = await connected(admin.port, "GET /hello HTTP/1.1\r\nHost: ");
+  let received = "";
+  own.on("data", (chunk) => {
+    received += String(chunk);
+  });
+  const many = await Promise.all(Array.from({ length: 3 * ADMIN_CONNECTIONS }, () => connected(admin.port, "", "127.0.0.2")));
+  after(() => [own, ...many].forEach((socket) => void socket.destroy()));
+  const closed = new Promise((resolve) => own.once("close", resolve));
+  own.write("localhost\r\nConnection: close\r\n\r\n");
+  await closed;
+  assert.match(received, /^HTTP\/1\.1 200 /);
+});
+
+/** A connection that has sent these bytes, from this address. */
+function connected(port: number, sent: string, localAddress = "127.0.0.1"): Promise<Socket> {
   return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write(sent === "" ? "\r\n" : sent, () => resolve(socket)));
+    const socket = connect({ port, host: "127.0.0.1", localAddress }, () =>
+      socket.write(sent === "" ? "\r\n" : sent, () => resolve(socket)),
+    );
     socket.on("error", () => resolve(socket));
     socket.resume();
   });

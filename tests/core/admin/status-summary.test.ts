@@ -74,7 +74,7 @@ describe("one line says whether all is well", () => {
     router.control.intents.set("e1", { intent: "drain", reason: "new driver", forMs: undefined, graceMs: 0, by: "the test" });
     const view = makeView(endpoints);
     const shown = endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
-    assert.equal(shown[1]?.why, "drained by the operator; empty, so it can be taken away: new driver");
+    assert.equal(shown[1]?.why, "drained by the test; empty, so it can be taken away: new driver");
     assert.equal(summaryOf(shown, QUIET as PoolFigures, []).isWell, true);
     const busy = endpointStatus(endpoints[1]!, view, {
       ...router,

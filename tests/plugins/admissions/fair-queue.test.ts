@@ -104,6 +104,14 @@ describe("the order inside a share", () => {
       );
     assert.deepEqual(names(line, 4), ["2", "3", "1", "0"]);
   });
+
+  for (const text of ["", " ", "-5", "soon", "NaN", "Infinity", "0x1", "1e0", "1,2", "5 ms", "+1", "9".repeat(400)])
+    it(`takes a time of "${text.slice(0, 20)}" for none`, () => {
+      const line = createPlugin(fairQueue, { order: "deadline" });
+      line.join(makeWaiting({ id: "odd", sinceMs: 0, headers: makeHeaders({ "x-llm-d-slo-ttft-ms": text }) }));
+      line.join(makeWaiting({ id: "due", sinceMs: 1, headers: makeHeaders({ "x-slo-ttft-ms": "600000.5" }) }));
+      assert.deepEqual(names(line, 2), ["due", "odd"]);
+    });
 });
 
 describe("ceilings", () => {

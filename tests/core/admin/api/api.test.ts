@@ -7,6 +7,8 @@ import { z } from "../../../../core/contract/options.ts";
 import { makeApi } from "../../../support/api.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
+const manyKeys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 0]));
+
 describe("what is refused is a problem document", () => {
   const tooLong = JSON.stringify({ reason: "x".repeat(1024 * 1024) });
   const rows: readonly (readonly [name: string, method: string, path: string, body: unknown, status: number, code: string])[] = [
@@ -20,6 +22,15 @@ describe("what is refused is a problem document", () => {
     ["what is nested deeply", "POST", "/endpoints/e0/drain", `{"a":${"[".repeat(500_000)}`, 400, "invalid_json"],
     ["a body that is too long", "POST", "/endpoints/e0/drain", tooLong, 413, "body_too_large"],
     ["a body with many values", "POST", "/endpoints/e0/drain", { faults: new Array(2_000).fill({}) }, 413, "too_many_values"],
+    ["a body with many keys", "POST", "/endpoints/e0/drain", manyKeys(2_001), 413, "too_many_values"],
+    [
+      "what looks like many values inside a text",
+      "POST",
+      "/endpoints/e0/drain",
+      { what: `\\"${",[{".repeat(2_000)}` },
+      400,
+      "invalid_body",
+    ],
     ["an endpoint that is not there", "POST", "/endpoints/e0/drain", {}, 404, "unknown_endpoint"],
   ];
   for (const [name, method, path, body, status, code] of rows) {
@@ -69,7 +80,7 @@ describe("what is refused is a problem document", () => {
     const log = { info() {}, warn() {}, error: (...words: unknown[]) => void logged.push(words) };
     const access = () => ({ isReadOnly: false, tokens: [], isOpenToNetwork: false });
     const streams = new EventStreams({ observers: () => [], clock: new FakeClock(), log });
-    const api = adminApi({ routes: [broken], streams, access, generation: () => 1, log });
+    const api = adminApi({ routes: [broken], streams, access, generation: () => 1, turn: async () => {}, log });
     const response = await api(new Request("http://localhost/api/v1/broken"), "");
     const text = await response.text();
     assert.equal(response.status, 500);

@@ -26,13 +26,20 @@ test("drain, cordon and undrain by name, which may be encoded", async () => {
   });
   assert.equal(drained.status, 200);
   const since = "2030-01-01T00:00:00.000Z";
-  const intent = { kind: "drain", reason: "new driver", since, until: "2030-01-01T00:01:00.000Z", isEmpty: true };
+  const intent = {
+    kind: "drain",
+    reason: "new driver",
+    by: "192.0.2.7",
+    since,
+    until: "2030-01-01T00:01:00.000Z",
+    isEmpty: true,
+  };
   assert.deepEqual(drained.json["intent"], intent);
   assert.equal(router.control.intents.standingOf("gpu/1").isInGrace, true);
   assert.equal(router.control.intents.of("gpu/1")?.by, "192.0.2.7");
 
   const cordoned = await ask("POST", "/endpoints/gpu%2F1/cordon");
-  assert.deepEqual(cordoned.json["intent"], { kind: "cordon", reason: "", since, until: null, isEmpty: true });
+  assert.deepEqual(cordoned.json["intent"], { kind: "cordon", reason: "", by: "192.0.2.7", since, until: null, isEmpty: true });
 
   const undrained = await ask("POST", "/endpoints/gpu%2F1/undrain");
   assert.equal(undrained.json["intent"], null);

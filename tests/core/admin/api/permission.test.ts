@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AdminAccess } from "../../../../core/admin/api/permission.ts";
-import { type AskOptions, makeApi } from "../../../support/api.ts";
+import { type AskOptions, makeApi, makeRewrite } from "../../../support/api.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
 
 const secret = (text: string) => ({ from: "env:TOKEN", reveal: () => text });
@@ -62,6 +62,14 @@ it("a drain for a version that is over is refused: somebody else has drained mea
   assert.equal(router.control.intents.of("e1"), undefined);
 });
 
+it("of drains for one version, sent at the same time, one is done", async () => {
+  const endpoints = [0, 1, 2, 3].map((slot) => makeEndpoint(slot));
+  const { ask } = await makeApi({ endpoints });
+  const seen = (await ask("GET", "/endpoints")).headers.get("etag")!;
+  const asked = endpoints.map(({ name }) => ask("POST", `/endpoints/${name}/drain`, { body: {}, headers: { "if-match": seen } }));
+  assert.deepEqual((await Promise.all(asked)).map(({ status }) => status).sort(), [200, 412, 412, 412]);
+});
+
 describe("who may read", () => {
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
   const work = { body: { path: "/v1/completions" } };
@@ -108,10 +116,27 @@ describe("who may read", () => {
     });
 });
 
-it("a change names whose token it was", async () => {
-  const { ask, router } = await makeApi({ endpoints: [makeEndpoint(0)], access: { tokens: TOKEN } });
-  await ask("POST", "/endpoints/e0/drain", { headers: { authorization: "Bearer correct-horse" } });
-  assert.equal(router.control.intents.of("e0")?.by, "alice (192.0.2.7)");
+it("a change names whose token it was: in the state of the endpoint, with the rewrite, and in the log", async () => {
+  const { ask, router, logged } = await makeApi({ endpoints: [makeEndpoint(0)], access: { tokens: TOKEN } });
+  const headers = { authorization: "Bearer correct-horse" };
+  const by = "alice (192.0.2.7)";
+  await ask("POST", "/endpoints/e0/drain", { headers });
+  assert.equal(router.control.intents.of("e0")?.by, by);
+  const { endpoints } = (await ask("GET", "/endpoints")).json as { endpoints: readonly { intent: { by: string } }[] };
+  assert.equal(endpoints[0]?.intent.by, by);
+  await ask("PUT", "/rewrites/food", { headers, body: makeRewrite("food", { v1: 1 }) });
+  const { json } = await ask("GET", "/rewrites/food");
+  assert.equal((json["change"] as { by: string }).by, by);
+  await ask("POST", "/config/reload", { headers });
+  const changes = logged.filter(({ message }) => message === "Changed through the admin API").map(({ fields }) => fields);
+  assert.deepEqual(
+    changes.map((fields) => [fields?.["what"], fields?.["by"]]),
+    [
+      ["rewrite food", by],
+      ["config", by],
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify([logged, json]), /correct-horse/);
 });
 
 describe("what of changes is allowed, as GET /access says", () => {

@@ -145,7 +145,14 @@ test("what was changed through the admin API", () => {
 });
 
 test("what the operator wants of an endpoint", () => {
-  const intent = { kind: "drain", reason: "new driver", since: "2030-01-01T00:00:00.000Z", until: null, isEmpty: false } as const;
+  const intent = {
+    kind: "drain",
+    reason: "new driver",
+    by: "",
+    since: "2030-01-01T00:00:00.000Z",
+    until: null,
+    isEmpty: false,
+  } as const;
   const draining = { ...gpu1, phase: "draining", isAvailable: false, intent } as const;
   assert.match(statusText({ ...status, endpoints: [draining] }), /^gpu-1 +draining \(in use: new driver\) /m);
 });

@@ -17,9 +17,9 @@ const ask = async (...answers: readonly Answer[]) =>
 
 describe("who shows a credential", () => {
   const rows: readonly (readonly [name: string, answers: readonly Answer[], who: string])[] = [
-    ["the first that knows it says it", [() => undefined, () => alice, () => ({ ...alice, name: "bob" })], "alice"],
-    ["also if it has to ask elsewhere", [async () => undefined, async () => alice], "alice"],
-    ["and one that is quick behind one that is not", [async () => undefined, () => alice], "alice"],
+    ["the first that knows it says it", [() => undefined, () => alice, () => ({ ...alice, name: "bob" })], "p1:alice"],
+    ["also if it has to ask elsewhere", [async () => undefined, async () => alice], "p1:alice"],
+    ["and one that is quick behind one that is not", [async () => undefined, () => alice], "p1:alice"],
     ["nobody, without any", [], "invalid_api_key"],
     ["nobody, where none knows it", [() => undefined, async () => undefined], "invalid_api_key"],
     [
@@ -58,4 +58,15 @@ describe("who shows a credential", () => {
       assert.equal(typeof found === "string" ? found : found.name, who);
     });
   }
+});
+
+it("only the operator's keys have names of their own; behind others is who vouches for them", async () => {
+  const names = (["keys", "jwt"] as const).map(async (type) => {
+    const { name, tenant } = await whoShows("k", [{ name: "mine", type, plugin: { authenticate: () => alice } }]);
+    return [name, tenant];
+  });
+  assert.deepEqual(await Promise.all(names), [
+    ["alice", "t"],
+    ["mine:alice", "mine:t"],
+  ]);
 });

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { refusalOf } from "../../../../core/cli/admin/ask-admin.ts";
+import { parseEndpointUrl } from "../../../../core/contract/endpoint-url.ts";
+
+describe("what a command says of a refusal", () => {
+  const page = (code: string) => JSON.stringify({ error: { code, message: "It is so." } });
+  const api = JSON.stringify({ detail: "It is so.", faults: ["one", "two"] });
+  const rows: readonly (readonly [name: string, status: number, body: string, exitCode: number, said: RegExp])[] = [
+    ["a page that wants a token", 401, page("unauthorized"), 2, /^It is so\.\n.*--token-file, or in SIGNALBOX_ADMIN_TOKEN\.$/],
+    ["an operation that does", 401, api, 2, /^It is so\.\n {2}one\n {2}two\n.*--token-file/],
+    ["a name that the port does not know", 421, page("unknown_host"), 2, /^It is so\.$/],
+    ["a change that does not fit", 422, api, 1, /^It is so\.\n {2}one\n {2}two$/],
+    ["the clients' port, which has other codes", 401, page("invalid_api_key"), 4, /is not a router's admin port/],
+    ["the clients' port without keys", 404, page("unknown_path"), 4, /is not a router's admin port/],
+    ["a replica", 404, "null", 4, /is not a router's admin port/],
+    ["a web page", 200, "<html>", 4, /is not a router's admin port/],
+  ];
+  for (const [name, status, body, exitCode, said] of rows)
+    it(name, () => {
+      const error = refusalOf({ status, body }, parseEndpointUrl("http://router:9090"));
+      assert.equal(error.exitCode, exitCode);
+      assert.match(error.message, said);
+    });
+});
