@@ -1,7 +1,7 @@
 import type { Command } from "./frame/command.ts";
 import { IMPORT } from "./import/command.ts";
 import { REPLAY } from "./replay/command.ts";
-import { SIMULATE_DETAILS, SIMULATE_SWITCHES } from "./simulate/simulate-switches.ts";
+import { SIMULATE } from "./simulate/command.ts";
 import { ADMIN, ADMIN_URL, FILES, FOR, GRACE, JSON_SWITCH, REASON, RULE, WATCH, WRITE } from "./switches.ts";
 
 /** Every command. Their modules are loaded only when they are called. */
@@ -227,14 +227,7 @@ export const COMMANDS: readonly Command[] = [
     isOnItsOwn: true,
     run: async (input) => (await import("./commands/mock.ts")).mock(input.words),
   },
-  {
-    name: "simulate",
-    words: "TRACE... [-f CONFIG]... [--replicas 8] ...",
-    summary: "Replays recorded traffic against modelled replicas, to compare configs.",
-    details: SIMULATE_DETAILS,
-    switches: SIMULATE_SWITCHES,
-    run: async (input, registry) => (await import("./commands/simulate.ts")).simulate(input, registry),
-  },
+  SIMULATE,
   {
     name: "dev",
     words: "-f FILE|DIR... [URL...]",

@@ -15,8 +15,8 @@ export interface ListenerOptions {
   readonly maxConnections: () => number;
   /** Open connections now. */
   readonly connectionCount: () => number;
-  /** Tries to end a connection, so that another one has its place; returns whether it did. */
-  readonly makeRoom?: () => boolean;
+  /** Tries to end a connection, so that the newcomer has its place; returns whether it did. */
+  readonly makeRoom?: (newcomer: Socket) => boolean;
   /** Where they wait; those that find no place there are closed. */
   readonly waitingRoom: WaitingRoom;
   /** Is told of connections that are not taken. */
@@ -56,7 +56,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
       accepted += 1;
-      if (waitingRoom.size === 0 && (connectionCount() < maxConnections() || makeRoom())) return accept(socket);
+      if (waitingRoom.size === 0 && (connectionCount() < maxConnections() || makeRoom(socket))) return accept(socket);
       wasFull = true;
       crowding.turnedAway("connections");
       waitingRoom.enter(socket, clock.now());

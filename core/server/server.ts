@@ -78,7 +78,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     clock,
     maxConnections: () => Math.min(shared.limits.clientConnections, affordable.served),
     connectionCount: () => connections.size,
-    makeRoom: () => whenFull === "displace" && displaceOne(connections),
+    makeRoom: ({ remoteAddress = "" }) => whenFull === "displace" && displaceOne(connections, remoteAddress),
     waitingRoom,
     crowding,
     accept(socket) {
@@ -132,14 +132,17 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
 
 /**
  * Closes the oldest connection whose client owes bytes of a request, of the address that has most of them: who opens many displaces
- * their own. Returns whether there was one.
+ * their own. Where all have a response under way, an address that has most of the places gives one up to another. Returns whether there
+ * was one.
  */
-function displaceOne(connections: Map<OpenConnection, Socket>): boolean {
+function displaceOne(connections: Map<OpenConnection, Socket>, newcomer: string): boolean {
   const owing = [...connections].filter(([{ state }]) => state !== "response");
+  const from = owing.length > 0 ? owing : [...connections];
   const counts = new Map<string, number>();
-  for (const [{ peer }] of owing) counts.set(peer, (counts.get(peer) ?? 0) + 1);
+  for (const [{ peer }] of from) counts.set(peer, (counts.get(peer) ?? 0) + 1);
   const most = Math.max(...counts.values());
-  const found = owing.find(([{ peer }]) => counts.get(peer) === most);
+  const mayTake = (peer: string) => owing.length > 0 || (peer !== newcomer && most > from.length / 2);
+  const found = from.find(([{ peer }]) => counts.get(peer) === most && mayTake(peer));
   if (found === undefined) return false;
   const [connection, socket] = found;
   // Now, because its end is told later.

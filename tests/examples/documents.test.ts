@@ -22,6 +22,7 @@ const TEXTS: readonly (readonly [begin: string, what: string])[] = [
   ["notes     on entries", "output of check"],
   ["llm-d-precise: 9,792", "output of simulate"],
   ["lost by ", "output of simulate"],
+  ["mkdir tls secrets", "a shell's lines; tests/e2e/hardened.test.ts starts what they set up"],
   [" line        at", "output of simulate"],
 ];
 

@@ -31,10 +31,14 @@ const logged: string[] = [];
 const log = { info() {}, warn() {}, error: (message: string) => void logged.push(message) };
 let admin: AdminServer;
 before(async () => {
-  const router = makeShownRouter([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
-  admin = await startTestAdmin(router, { log, hosts: ["box.example.org"] });
+  admin = await startAdmin();
 });
 after(() => admin.close());
+
+function startAdmin(): Promise<AdminServer> {
+  const router = makeShownRouter([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
+  return startTestAdmin(router, { log, hosts: ["box.example.org"] });
+}
 
 const ask = (path: string, options: Parameters<typeof askFor>[2] = {}) => askFor(admin.port, path, options);
 
@@ -148,31 +152,35 @@ describe("accepted host names", () => {
 });
 
 describe("connections that bring no request do not keep others out", () => {
-  const rows: readonly (readonly [what: string, sent: string])[] = [
+  const rows: readonly (readonly [what: string, sent: string, address?: string])[] = [
     ["silent ones", ""],
     ["unfinished heads", "GET /status HTTP/1.1\r\nHost: "],
     ["unfinished bodies", "POST /api/v1/explain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"],
-    ["kept ones", "HEAD /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+    ["kept ones, or some with a response under way", "HEAD /hello HTTP/1.1\r\nHost: localhost\r\n\r\n", "127.0.0.2"],
   ];
-  for (const [what, sent] of rows)
+  for (const [what, sent, address] of rows)
     it(what, async () => {
-      const sockets = await Promise.all(Array.from({ length: 2 * ADMIN_CONNECTIONS }, () => connected(admin.port, sent)));
-      after(() => sockets.forEach((socket) => void socket.destroy()));
-      for (let i = 0; i < 3; i++) assert.equal((await ask("/hello")).status, 200);
+      const { port, close } = await startAdmin();
+      const many = await Promise.all(Array.from({ length: 2 * ADMIN_CONNECTIONS }, () => connected(port, sent, address)));
+      for (let i = 0; i < 3; i++) assert.equal((await askFor(port, "/hello")).status, 200);
+      for (const socket of many) socket.destroy();
+      await close();
     });
 });
 
 it("who opens many connections displaces their own, not those of others", async () => {
-  const own = await connected(admin.port, "GET /hello HTTP/1.1\r\nHost: ");
+  const { port, close } = await startAdmin();
+  const own = await connected(port, "GET /hello HTTP/1.1\r\nHost: ");
+  const ended = new Promise((resolve) => own.once("close", resolve));
   let received = "";
   own.on("data", (chunk) => {
     received += String(chunk);
   });
-  const many = await Promise.all(Array.from({ length: 3 * ADMIN_CONNECTIONS }, () => connected(admin.port, "", "127.0.0.2")));
-  after(() => [own, ...many].forEach((socket) => void socket.destroy()));
-  const closed = new Promise((resolve) => own.once("close", resolve));
+  const many = await Promise.all(Array.from({ length: 3 * ADMIN_CONNECTIONS }, () => connected(port, "", "127.0.0.2")));
   own.write("localhost\r\nConnection: close\r\n\r\n");
-  await closed;
+  await ended;
+  for (const socket of many) socket.destroy();
+  await close();
   assert.match(received, /^HTTP\/1\.1 200 /);
 });
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readInput } from "../../../../core/cli/frame/command.ts";
+import { SIMULATE } from "../../../../core/cli/simulate/command.ts";
 import { faultText, simulateArguments } from "../../../../core/cli/simulate/simulate-arguments.ts";
 import { report } from "../../../../core/cli/simulate/simulate-report.ts";
-import { SIMULATE_SWITCHES } from "../../../../core/cli/simulate/simulate-switches.ts";
 import { readTraceFile } from "../../../../core/cli/simulate/trace-file.ts";
 import type { Fault } from "../../../../core/simulate/faults.ts";
 import type { Losses } from "../../../../core/simulate/losses.ts";
@@ -29,7 +29,7 @@ const plain = inFolder("plain.jsonl", TEXT);
 const packed = inFolder("packed.jsonl.gz", gzipSync(TEXT));
 
 const argumentsOf = (argv: readonly string[]) =>
-  simulateArguments(readInput(argv, { name: "simulate", switches: SIMULATE_SWITCHES }));
+  simulateArguments(readInput(argv, { name: "simulate", switches: SIMULATE.switches }));
 
 const simulate = (...argv: string[]) => run("simulate", ...argv);
 

@@ -119,7 +119,7 @@ describe("askAdmin", () => {
     await admin?.close();
     await assert.rejects(
       askAdmin({ admin: parseEndpointUrl(urlIn(admin)), text: () => undefined }, "/status"),
-      /^Error: Nobody listens at http:.*; start the router, or name .* --admin URL\.$/,
+      /^Error: Nobody listens at http:.*; start the router, or name its admin port with --admin URL or SIGNALBOX_ADMIN\.$/,
     );
   });
 

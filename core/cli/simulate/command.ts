@@ -1,8 +1,8 @@
 import { ENGINE_TIMES } from "../../engine/engine-times.ts";
 import { STARTUP_S } from "../../simulate/faults.ts";
-import type { Switch } from "../frame/command.ts";
+import type { Command, Switch } from "../frame/command.ts";
 
-export const SIMULATE_DETAILS = `Every request is decided by the router's own code and the config's plugins. Shows the share of cached prompt tokens and the
+const DETAILS = `Every request is decided by the router's own code and the config's plugins. Shows the share of cached prompt tokens and the
 time to first token. Without -f the default config runs.
 
 TRACE is a file of lines like Mooncake's open traces (timestamp in ms, input_length, output_length, hash_ids), or the
@@ -23,7 +23,7 @@ passes its probes unless it restarts.`;
 const KV_TOKENS = String(ENGINE_TIMES.kvTokens);
 const PREFILL_TPS = String(ENGINE_TIMES.prefillTokensPerS);
 
-export const SIMULATE_SWITCHES: readonly Switch[] = [
+const SWITCHES: readonly Switch[] = [
   { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a config to simulate; several run side by side" },
   { name: "replicas", value: "N", default: "8", meaning: "how many replicas" },
   { name: "kv-tokens", value: "N", default: KV_TOKENS, meaning: "tokens that a replica's KV cache holds" },
@@ -69,3 +69,13 @@ export const SIMULATE_SWITCHES: readonly Switch[] = [
   { name: "save", value: "FILE", meaning: "writes the results as JSON" },
   { name: "svg", value: "FILE", meaning: "draws the times to first token" },
 ];
+
+/** What it does is loaded when it is called. */
+export const SIMULATE: Command = {
+  name: "simulate",
+  words: "TRACE... [-f CONFIG]... [--replicas 8] ...",
+  summary: "Replays recorded traffic against modelled replicas, to compare configs.",
+  details: DETAILS,
+  switches: SWITCHES,
+  run: async (input, registry) => (await import("../commands/simulate.ts")).simulate(input, registry),
+};
