@@ -71,8 +71,8 @@ describe("the endpoint picker of a gateway in a cluster", { skip: SKIP }, () => 
     const file = await configFile(port);
     const { child, output, ended } = signalbox("epp", "-f", file, "--host", "127.0.0.1", "--grpc-port", "0", "--admin-port", "0");
     after(() => child.kill("SIGKILL"));
-    await until(() => /listening on grpc:\/\/[^ ]+:\d+/.test(output.out));
-    const client = new GrpcClient(Number(/listening on grpc:\/\/[^ ]+:(\d+)/.exec(output.out)?.[1]));
+    await until(() => /listening on grpc:\/\/[^ ]+:\d+/.test(output.err));
+    const client = new GrpcClient(Number(/listening on grpc:\/\/[^ ]+:(\d+)/.exec(output.err)?.[1]));
     after(() => client.close());
     await eventually(async () => (await health(client, "readiness")) === "SERVING", "a replica is ready");
     const call = new GatewayCall(client, { body: CHAT });
