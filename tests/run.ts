@@ -26,7 +26,7 @@ function jobsOf(plan: readonly Job[]): Job[] {
   return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list[index] ?? [])).flat();
 }
 
-/** In this order; one more at a time than the machine has cores, since most wait for sockets and processes half of their time. */
+/** In this order; two more at a time than the machine has cores, since most wait for sockets and processes half of their time. */
 async function runAll(jobs: readonly Job[]): Promise<GroupResult[]> {
   const waiting = [...jobs];
   const results: GroupResult[] = [];
@@ -38,7 +38,7 @@ async function runAll(jobs: readonly Job[]): Promise<GroupResult[]> {
       results.push(result);
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, work));
+  await Promise.all(Array.from({ length: availableParallelism() + 2 }, work));
   return results;
 }
 

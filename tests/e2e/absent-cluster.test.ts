@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
-import { killAll, signalbox } from "../support/cli.ts";
+import { after, before, describe, it } from "node:test";
+import { killAll, type Running, signalbox } from "../support/cli.ts";
 import { startRouterProcess } from "../support/router-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-absent-"));
@@ -24,6 +24,15 @@ const kubernetes = `  kubernetes: { kubeconfig: ${join(folder, "kubeconfig")}, r
 writeFileSync(join(folder, "kubeconfig"), KUBECONFIG);
 
 describe("a router whose cluster can't be reached", () => {
+  let refused: Running;
+  before(() => {
+    const file = join(folder, "needs.yaml");
+    const mirrors = "  mirrors: [ { rule: food-review, target: v2, percent: 5 } ]\n";
+    writeFileSync(file, `apiVersion: signalbox/v1\nkind: Router\nspec:\n${kubernetes}${mirrors}`);
+    // Both wait for the cluster for seconds: at the same time.
+    refused = signalbox("start", "http://127.0.0.1:2", "-f", file);
+  });
+
   it("starts with its files alone, and says so", { timeout: 60_000 }, async () => {
     const router = await startRouterProcess(["http://127.0.0.1:2"], { spec: kubernetes });
     assert.match(router.errors, /The Kubernetes API can't be watched/);
@@ -33,11 +42,7 @@ describe("a router whose cluster can't be reached", () => {
   });
 
   it("does not start where its files need a resource, and names it", { timeout: 60_000 }, async () => {
-    const file = join(folder, "needs.yaml");
-    const mirrors = "  mirrors: [ { rule: food-review, target: v2, percent: 5 } ]\n";
-    writeFileSync(file, `apiVersion: signalbox/v1\nkind: Router\nspec:\n${kubernetes}${mirrors}`);
-    const { output, ended } = signalbox("start", "http://127.0.0.1:2", "-f", file);
-    assert.equal(await ended, 1);
-    assert.match(output.err, /needs\.yaml:5:\d+ {2}spec\.mirrors\[0\]\.rule {2}found "food-review"/);
+    assert.equal(await refused.ended, 1);
+    assert.match(refused.output.err, /needs\.yaml:5:\d+ {2}spec\.mirrors\[0\]\.rule {2}found "food-review"/);
   });
 });

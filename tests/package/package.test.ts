@@ -3,7 +3,7 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
-import { MACHINES, type Machine, newFolder, packed, partNames, place, runOn, startOn } from "../support/package/packed.ts";
+import { built, MACHINES, type Machine, newFolder, packed, partNames, runOn, startOn } from "../support/package/packed.ts";
 import { ROOT } from "../support/suite/runtimes.ts";
 
 const MOST_PACKED_BYTES = 900_000;
@@ -61,7 +61,7 @@ describe("the package", () => {
 });
 
 function read(path: string): string {
-  return readFileSync(join(place, "package", path), "utf8");
+  return readFileSync(join(built, path), "utf8");
 }
 
 it("a checkout without its tools says on Node 20 what to do", async (t) => {

@@ -9,9 +9,11 @@ import { startLocalRegistry } from "./local-registry.ts";
 const MODULES = join(ROOT, "node_modules");
 
 /** A folder of its own, in which all is made and which goes at the end. */
-export const place = mkdtempSync(join(tmpdir(), "signalbox-package-"));
-const built = join(place, "package");
-execFileSync(process.execPath, ["--import", "tsx", "tests/support/package/build.ts", built], { cwd: ROOT });
+const place = mkdtempSync(join(tmpdir(), "signalbox-package-"));
+/** The package as npm gets it: what `npm test` has built, or made now. */
+export const built = process.env["SIGNALBOX_BUILT"] ?? join(place, "package");
+if (process.env["SIGNALBOX_BUILT"] === undefined)
+  execFileSync(process.execPath, ["--import", "tsx", "tests/support/package/build.ts", built], { cwd: ROOT });
 const { components } = JSON.parse(readFileSync(join(built, "sbom.cdx.json"), "utf8")) as { components: { name: string }[] };
 /** What is installed with the package. */
 export const partNames: readonly string[] = components.map(({ name }) => name);

@@ -58,7 +58,7 @@ export const LONGEST: readonly string[] = [
 /** Together in one process, so that its start is paid once, yet the last process does not run long alone. */
 const FILES_PER_PROCESS = 60;
 /** Most of these wait on sockets and other processes. */
-const SLOW_FILES_PER_PROCESS = 9;
+const SLOW_FILES_PER_PROCESS = 12;
 
 /** The files in groups for a process each, in the order in which they begin: what takes longest first. */
 export function groups(files: readonly string[]): string[][] {
