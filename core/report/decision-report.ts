@@ -4,7 +4,7 @@ import type { DecisionReport, Refusal } from "./report-schema.ts";
 import { whyPicked } from "./why-picked.ts";
 
 /** A request that has ended, without its body and headers: what may be kept for a while. */
-export interface EndedRequest extends Omit<Outcome, "request" | "decision"> {
+export interface EndedRequest extends Omit<Outcome, "request" | "decision" | "trace"> {
   readonly isStream: boolean;
   readonly promptTokens: number;
   /** Undefined for a request that could not be understood. */

@@ -143,6 +143,7 @@ function keep(record: Outcome): EndedRequest {
     isOutputEstimated: record.isOutputEstimated,
     finishReason: record.finishReason,
     principal: record.principal,
+    wait: record.wait,
     attempts: record.attempts,
     mirrors: record.mirrors,
     shadow: record.shadow,
@@ -150,7 +151,8 @@ function keep(record: Outcome): EndedRequest {
     promptTokens: request?.promptTokens ?? 0,
     decision: decision && withoutBallast(decision),
     refusal: refusal && { code: refusal.code, message: refusal.message },
-  };
+    // Optional fields too.
+  } satisfies Record<keyof EndedRequest, unknown>;
 }
 
 function withoutBallast(decision: Decision): EndedRequest["decision"] {

@@ -57,6 +57,11 @@ test("a name as long as a body is not kept", () => {
   assert.equal(shown?.target, "(a name of 1000000 characters)");
 });
 
+test("how it waited is shown", () => {
+  const wait = { tenant: "a", priority: 2, tokens: 40, position: 3, reason: "no room", end: "admitted", waitedMs: 12 } as const;
+  assert.deepEqual(shownAfter([{ wait }])[0]?.wait, wait);
+});
+
 test("a refusal is kept as code and message", () => {
   const refusal = new RouterError("no_ready_endpoint", "No replica is ready.", { cause: new Error("PRIVATE") });
   const [shown] = shownAfter([{ decision: makeDecision({ refusal, order: [], candidates: [] }) }]);
