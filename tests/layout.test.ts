@@ -504,7 +504,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "itty-router": ["core/admin/api/api.ts"],
   jose: ["plugins/authenticators/verify-token.ts"],
   murmurhash3js: ["core/contract/ring-place.ts"],
-  pbf: ["core/epp/answers.ts", "core/epp/ext-proc.ts"],
+  pbf: ["core/epp/messages.ts", "core/epp/ext-proc.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts", "core/features/auth/edit-keys.ts"],
   "web-streams-polyfill": ["core/fetch/web-streams.ts"],

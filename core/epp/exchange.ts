@@ -5,12 +5,12 @@ import { type Call, type CallReader, GRPC } from "../grpc/call.ts";
 import type { RequestReceiver } from "../host/request-receiver.ts";
 import type { Timed } from "../wire/deadlines.ts";
 import { HeadParser } from "../wire/head-parser.ts";
-import { readRequest } from "./answers.ts";
 import type { EppShared } from "./epp-shared.ts";
 import type { HttpBody, HttpHeaders, ProcessingRequest } from "./ext-proc.ts";
 import { clientAddress, subsetOf } from "./gateway-facts.ts";
 import { GatewayResponse } from "./gateway-response.ts";
 import { requestHeadText } from "./head-text.ts";
+import { readRequest } from "./messages.ts";
 import { MODE } from "./modes.ts";
 import { PassedRequest } from "./passed-request.ts";
 

@@ -2,8 +2,8 @@ import { type Call, GRPC } from "../grpc/call.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import type { Gateway } from "../pool/gateway.ts";
 import type { Head } from "../wire/head.ts";
-import { pieceMessage, responseMessage } from "./answers.ts";
 import { headerChanges, headersOf } from "./header-changes.ts";
+import { pieceMessage, responseMessage } from "./messages.ts";
 import { MODE } from "./modes.ts";
 
 const NO_BYTES: Buffer = Buffer.alloc(0);

@@ -1,7 +1,7 @@
 import { type Call, type CallReader, GRPC } from "../grpc/call.ts";
 import type { Timed } from "../wire/deadlines.ts";
-import { healthMessage, readHealthCheck } from "./answers.ts";
 import type { EppShared } from "./epp-shared.ts";
+import { healthMessage, readHealthCheck } from "./messages.ts";
 
 const SERVING = 1;
 const NOT_SERVING = 2;

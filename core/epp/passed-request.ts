@@ -6,13 +6,13 @@ import type { Head } from "../wire/head.ts";
 import { HeadParser } from "../wire/head-parser.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
 import type { WatchedTry } from "../wire/stuck-tries.ts";
-import { PIECE_BYTES, pieceMessage, responseMessage } from "./answers.ts";
 import type { EppShared } from "./epp-shared.ts";
 import type { HeaderMap, HeaderMutation, HttpBody, HttpHeaders, ProcessingRequest, Struct } from "./ext-proc.ts";
 import { DESTINATION, destinationMetadata, factsWithin, responseDetails, SERVED_HEADER, servedAddress } from "./gateway-facts.ts";
 import type { GatewayResponse } from "./gateway-response.ts";
 import { responseHeadText } from "./head-text.ts";
 import { headerChanges, setHeader } from "./header-changes.ts";
+import { PIECE_BYTES, pieceMessage, responseMessage } from "./messages.ts";
 import { MODE } from "./modes.ts";
 
 const NO_BYTES = Buffer.alloc(0);
