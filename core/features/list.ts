@@ -8,7 +8,7 @@ import { mirror } from "./mirror/feature.ts";
 import { rollouts } from "./rollouts/feature.ts";
 import { shadow } from "./shadow/feature.ts";
 
-/** All features. One that leaves this list is gone, with its section of the config; its folder is not used by anything else. */
+/** All features. One that leaves this list is gone, with its section of the config; ARCHITECTURE.md says what else names it. */
 // biome-ignore format: a line for each, so that one comes or goes with its line
 export const FEATURES: readonly Feature[] = [
   auth,
