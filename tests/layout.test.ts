@@ -61,7 +61,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/plugin-watch": ["core/active-config.ts", "core/contract", "core/report"],
   "core/pool": ["core/contract", "core/settings.ts", "core/state", "core/wire"],
   "core/host": ["core/contract", "core/pool", "core/wire"],
-  "core/request": ["core/active-config.ts", "core/body", "core/contract", "core/settings.ts", "core/state", "core/wire"],
+  "core/request": [
+    "core/active-config.ts",
+    "core/body",
+    "core/contract",
+    "core/plugin-watch",
+    "core/settings.ts",
+    "core/state",
+    "core/wire",
+  ],
   "core/stream": ["core/contract"],
   "core/features/feature.ts": [
     "config/read",

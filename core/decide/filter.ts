@@ -6,7 +6,7 @@ import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { ignoresPromise } from "../contract/returned-promise.ts";
-import { faultText } from "../plugin-watch/plugin-faults.ts";
+import { failedPlugin } from "../plugin-watch/plugin-faults.ts";
 
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
@@ -50,17 +50,16 @@ export function filter(
 }
 
 function keptBy(
-  { name, plugin, file }: Profile["filters"][number],
+  named: Profile["filters"][number],
   request: InferenceRequest,
   candidates: readonly Endpoint[],
   load: LoadView,
   random: Random,
 ): readonly Endpoint[] {
   try {
-    return plugin.filter(request, candidates, load, random);
-  } catch (cause) {
-    const fault = { plugin: name, text: faultText(cause, file) };
-    throw new RouterError("plugin_fault", `The filter "${name}" failed on this request; fix the plugin.`, { cause, fault });
+    return named.plugin.filter(request, candidates, load, random);
+  } catch (thrown) {
+    throw failedPlugin("filter", named, thrown);
   }
 }
 
@@ -97,12 +96,8 @@ function refusalOf(
   let refusal: unknown;
   try {
     refusal = plugin.refuse?.(request, endpoints, clientModels.slice()) ?? noneLeft(name);
-  } catch (cause) {
-    const fault = { plugin: name, text: faultText(cause, file) };
-    throw new RouterError("plugin_fault", `The filter "${name}" failed to refuse this request; fix the plugin.`, {
-      cause,
-      fault,
-    });
+  } catch (thrown) {
+    throw failedPlugin("filter", { name, file }, thrown, "failed to refuse this request");
   }
   if (refusal instanceof RouterError) return refusal;
   ignoresPromise(refusal);

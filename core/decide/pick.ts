@@ -4,7 +4,7 @@ import { RouterError } from "../contract/errors.ts";
 import type { Picker } from "../contract/picker.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { ignoresPromise } from "../contract/returned-promise.ts";
-import { faultText } from "../plugin-watch/plugin-faults.ts";
+import { failedPlugin } from "../plugin-watch/plugin-faults.ts";
 import { MAX_SLOTS } from "../state/load.ts";
 
 /** By slot: the endpoint's index among the candidates; -1 after the order contained it. Only valid within one call. */
@@ -36,12 +36,8 @@ function orderBy(
 ): readonly Endpoint[] {
   try {
     return picker.plugin.pick(candidates.slice(), totals, random);
-  } catch (cause) {
-    const fault = { plugin: picker.name, text: faultText(cause, picker.file) };
-    throw new RouterError("plugin_fault", `The picker "${picker.name}" failed on this request; fix the plugin.`, {
-      cause,
-      fault,
-    });
+  } catch (thrown) {
+    throw failedPlugin("picker", picker, thrown);
   }
 }
 

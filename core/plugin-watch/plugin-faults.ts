@@ -1,4 +1,5 @@
 import type { Clock } from "../contract/clock.ts";
+import { RouterError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { printable } from "../contract/printable.ts";
 import { thrownMessage, thrownText } from "../contract/thrown-text.ts";
@@ -14,6 +15,17 @@ export function faultText(thrown: unknown, file = ""): string {
   const text = message.length > LONGEST_TEXT ? `${message.slice(0, LONGEST_TEXT - 1)}…` : message;
   const place = stackPlace(thrown, file);
   return place === "" ? text : `${text} (${place})`;
+}
+
+/** The error of a request on which a plugin threw; `file` is the plugin's own, if it has one. */
+export function failedPlugin(
+  kind: string,
+  { name, file }: { readonly name: string; readonly file?: string | undefined },
+  cause: unknown,
+  failed = "failed on this request",
+): RouterError {
+  const fault = { plugin: name, text: faultText(cause, file) };
+  return new RouterError("plugin_fault", `The ${kind} "${name}" ${failed}; fix the plugin.`, { cause, fault });
 }
 
 /** Logs the faults of plugins: of each plugin one at once, then at most one in ten seconds with the number of those before it. */

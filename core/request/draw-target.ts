@@ -1,8 +1,8 @@
 import type { ActiveConfig } from "../active-config.ts";
-import { RouterError } from "../contract/errors.ts";
 import type { NameSet } from "../contract/name-set.ts";
 import type { ParsedBody } from "../contract/request.ts";
 import type { TargetDraw, TargetQuestion } from "../contract/rewriter.ts";
+import { failedPlugin } from "../plugin-watch/plugin-faults.ts";
 import type { Head } from "../wire/head.ts";
 import { mayBeLoaded, type NamesConfig, type NamesPool } from "./on-demand.ts";
 
@@ -19,13 +19,21 @@ export function drawTarget(
 ): TargetDraw | undefined {
   if (modelSpan[0] < 0 || config.rewriters.length === 0) return undefined;
   const asked = new Question(model, head, config, pool, nowMs);
-  for (const { name, plugin } of config.rewriters) {
-    const draw = plugin.draw(asked);
+  for (const rewriter of config.rewriters) {
+    const draw = drawBy(rewriter, asked);
     if (draw === undefined) continue;
-    if (draw.target === "") throw new RouterError("plugin_fault", `The rewriter "${name}" drew an empty target; fix the plugin.`);
+    if (draw.target === "") throw failedPlugin("rewriter", rewriter, "it drew an empty target", "drew an empty target");
     return draw;
   }
   return undefined;
+}
+
+function drawBy(rewriter: DrawConfig["rewriters"][number], asked: TargetQuestion): TargetDraw | undefined {
+  try {
+    return rewriter.plugin.draw(asked);
+  } catch (thrown) {
+    throw failedPlugin("rewriter", rewriter, thrown);
+  }
 }
 
 /** Whether the rule draws another target where the first one has nobody to serve it. */

@@ -1,7 +1,9 @@
+import { RouterError } from "../contract/errors.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import type { Span } from "../contract/span.ts";
+import { failedPlugin } from "../plugin-watch/plugin-faults.ts";
 import { type PartScale, tokensOf } from "../state/part-scale.ts";
 import type { PrefixKey } from "../state/prefix-hash.ts";
 import type { PrefixIndex } from "../state/prefix-index.ts";
@@ -18,9 +20,13 @@ export interface AskedPool extends NamesPool {
   readonly tokenScale: Pick<TokenScale, "scaled"> & { readonly parts: Pick<PartScale, "counted"> };
 }
 
-/** Reads what the body asks for. Throws RouterError when it can't be routed. */
+/** Reads what the body asks for. Throws RouterError when it can't be routed, or the parser fails on it (plugin_fault). */
 export function parse({ parser, body, path }: Incoming): ParsedBody {
-  return parser.plugin.parse(body, path);
+  try {
+    return parser.plugin.parse(body, path);
+  } catch (thrown) {
+    throw thrown instanceof RouterError ? thrown : failedPlugin("parser", parser, thrown);
+  }
 }
 
 /**

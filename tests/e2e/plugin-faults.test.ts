@@ -6,7 +6,14 @@ import { after, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Log, silentLog } from "../../core/contract/log.ts";
 import { z } from "../../core/contract/options.ts";
-import { type Definition, defineFilter, defineObserver, definePicker, defineScorer } from "../../core/contract/plugin.ts";
+import {
+  type Definition,
+  defineFilter,
+  defineObserver,
+  defineParser,
+  definePicker,
+  defineScorer,
+} from "../../core/contract/plugin.ts";
 import { createRouter } from "../../core/fetch.ts";
 import { jsonAnswer, startScriptedReplica } from "../support/scripted-replica.ts";
 
@@ -34,6 +41,11 @@ const scorer = (plugin: Parts) => defineScorer({ ...declared, type: "zoo", creat
 const filter = (plugin: Parts) => defineFilter({ ...declared, type: "zoo", create: () => plugin as never }) as Definition;
 const picker = (plugin: Parts) => definePicker({ ...declared, type: "zoo", create: () => plugin as never }) as Definition;
 const observer = (plugin: Parts) => defineObserver({ ...declared, type: "zoo", create: () => plugin as never }) as Definition;
+const parser = (parse: () => never) => {
+  const routes = [{ method: "POST", path: "/v1/chat/completions" }];
+  const plugin = { dialect: "openai", routes, keys: ["model"], parse } as const;
+  return defineParser({ ...declared, type: "zoo", create: () => plugin }) as Definition;
+};
 const copies = (_request: unknown, candidates: readonly object[]) => candidates.map((candidate) => ({ ...candidate }));
 
 /** What each kind may do wrong, and still the client is served. */
@@ -57,6 +69,8 @@ const fatal: readonly (readonly [name: string, plugin: Definition])[] = [
   ["a filter that invents an endpoint", filter({ filter: copies })],
   ["a filter whose refusal throws", filter({ filter: () => [], refuse: fail })],
   ["a filter whose refusal is a rejected promise", filter({ filter: () => [], refuse: reject })],
+  ["a parser that throws", parser(fail)],
+  ["a parser that throws what can't be shown", parser(failUnprintably)],
   ["a picker that picks nobody", picker({ pick: () => [] })],
   ["a picker that returns a rejected promise", picker({ pick: reject })],
   ["a picker that picks one endpoint twice", picker({ pick: ([first]: readonly unknown[]) => [first, first] })],
@@ -73,7 +87,7 @@ describe("a plugin that breaks its contract", async () => {
   after(() => replica.close());
   for (const { name, plugin, status, code } of zoo) {
     it(`${name}: ${status}, and so are the next ones`, async () => {
-      const profile = plugin.kind === "observer" ? "max-score" : "zoo";
+      const profile = ["observer", "parser"].includes(plugin.kind) ? "max-score" : "zoo";
       const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  pool: { endpoints: [ { url: "${replica.url}" } ] }\n  plugins: [ { type: zoo } ]\n  profiles: [ { name: default, plugins: [ { pluginRef: ${profile} } ] } ]\n`;
       const router = await createRouter({ text, plugins: [plugin] });
       try {

@@ -55,6 +55,11 @@ export const LONGEST: readonly string[] = [
   ...["tests/e2e/top.test.ts", "tests/e2e/traces.test.ts"],
 ];
 
+/** What these share is made once: the built package, an API server. They take long, so they begin first. */
+const TOGETHER: readonly string[] = ["tests/package/", "tests/kubernetes/"];
+
+const SLOW: readonly string[] = ["tests/e2e/", "tests/epp/", "tests/examples/"];
+
 /** Together in one process, so that its start is paid once, yet the last process does not run long alone. */
 const FILES_PER_PROCESS = 60;
 /** Most of these wait on sockets and other processes. */
@@ -63,12 +68,11 @@ const SLOW_FILES_PER_PROCESS = 12;
 /** The files in groups for a process each, in the order in which they begin: what takes longest first. */
 export function groups(files: readonly string[]): string[][] {
   const alone = LONGEST.filter((file) => files.includes(file));
-  // They share one build.
-  const ofPackage = files.filter((file) => file.startsWith("tests/package/"));
-  const others = files.filter((file) => !alone.includes(file) && !ofPackage.includes(file));
-  const isSlow = (file: string) => file.startsWith("tests/e2e/");
+  const together = TOGETHER.map((start) => files.filter((file) => file.startsWith(start))).filter(({ length }) => length > 0);
+  const others = files.filter((file) => !alone.includes(file) && !together.flat().includes(file));
+  const isSlow = (file: string) => SLOW.some((start) => file.startsWith(start));
   return [
-    ...(ofPackage.length > 0 ? [ofPackage] : []),
+    ...together,
     ...alone.map((file) => [file]),
     ...sliced(others.filter(isSlow), SLOW_FILES_PER_PROCESS),
     ...sliced(
