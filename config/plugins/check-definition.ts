@@ -11,7 +11,8 @@ export function checkDefinition(module: unknown, file: string): Definition {
   const plugin = defaultOf(exported) ?? exported;
   if (typeof plugin !== "object" || plugin === null)
     throw new Error(`${exportingLine(file)} has no plugin as its default export${othersOf(module)}: ${EXPORT_ONE}`);
-  const { kind, type, create, options, contract } = plugin as Partial<Definition>;
+  const definition = plugin as Partial<Definition>;
+  const { kind, type, create, options, contract } = definition;
   const it = `The default export of ${file}`;
   if (typeof kind !== "string") throw new Error(`${it} has no known kind: ${EXPORT_ONE}`);
   if (!KNOWN_KINDS.some((known) => known === kind) && !isOwnKind(kind)) throw new Error(`${it} ${unknownKind(kind)}`);
@@ -21,8 +22,23 @@ export function checkDefinition(module: unknown, file: string): Definition {
     throw new Error(`The options of ${file} are no Standard Schema: write options: z.strictObject({ … }).`);
   const outdated = contract === undefined ? "" : contractProblem(contract);
   if (outdated !== "") throw new Error(`The plugin ${type} in ${file} ${outdated}`);
+  const odd = OPTIONAL.find(([key, isRight]) => definition[key] !== undefined && !isRight(definition[key]));
+  if (odd !== undefined)
+    throw new Error(`The plugin ${type} in ${file} has ${odd[0]} that is no ${odd[2]}: write one, or leave it out.`);
   return plugin as Definition;
 }
+
+const isFunction = (value: unknown) => typeof value === "function";
+const isList = (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === "string");
+/** What a definition may have besides, and what it must be then. */
+const OPTIONAL: readonly (readonly [key: keyof Definition, isRight: (value: unknown) => boolean, wanted: string])[] = [
+  ["uses", isList, "list of kinds"],
+  ["gives", isList, "list of names"],
+  ["ignores", isList, "list of names"],
+  ["reads", isFunction, "function"],
+  ["load", isFunction, "function"],
+  ["secrets", isFunction, "function"],
+];
 
 function unknownKind(kind: string): string {
   const hint = didYouMean(kind, KNOWN_KINDS);

@@ -14,12 +14,16 @@ export function contractProblem(wanted: unknown, current: string = CONTRACT_VERS
   const [major, minor] = numbersOf(wanted);
   const [ownMajor, ownMinor] = numbersOf(current) as readonly [number, number];
   if (major === undefined || minor === undefined)
-    return `is for the contract ${JSON.stringify(wanted) ?? "?"}, which is no version: write contract: "${current}".`;
+    return `is for the contract ${shown(wanted)}, which is no version: write contract: "${current}".`;
   const has = `for contract ${major}.${minor}, and this router has ${current}`;
   if (major > ownMajor || (major === ownMajor && minor > ownMinor)) return `is ${has}: take a newer router.`;
   if (major === ownMajor && minor >= ownMinor - KEPT_MINORS) return "";
   const oldest = `${ownMajor}.${Math.max(0, ownMinor - KEPT_MINORS)}`;
   return `is ${has}, which runs plugins from ${oldest} on: mend what its types mark, then write contract: "${current}".`;
+}
+
+function shown(wanted: unknown): string {
+  return typeof wanted === "string" ? JSON.stringify(wanted.slice(0, 20)) : `of the type ${typeof wanted}`;
 }
 
 function numbersOf(version: unknown): readonly number[] {

@@ -26,6 +26,8 @@ const MOST_GENERATIONS = 20;
 /** Of all texts together. The newest generation is kept, however long. */
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_CHANGES = 20;
+/** A rule with many targets is a long line. */
+const LONGEST_CHANGE = 500;
 
 /** The last generations of the config, so that an earlier one can run again. They are in memory alone. */
 export class ConfigHistory {
@@ -89,6 +91,8 @@ function bytesOf(generations: readonly Generation[]): number {
 const lengthOf = (value: unknown) => JSON.stringify(value).length;
 
 function shortened(changes: readonly string[]): readonly string[] {
-  if (changes.length <= MOST_CHANGES) return changes;
-  return [...changes.slice(0, MOST_CHANGES), `and ${changes.length - MOST_CHANGES} more`];
+  const lines = changes
+    .slice(0, MOST_CHANGES)
+    .map((line) => (line.length > LONGEST_CHANGE ? `${line.slice(0, LONGEST_CHANGE - 1)}…` : line));
+  return changes.length <= MOST_CHANGES ? lines : [...lines, `and ${changes.length - MOST_CHANGES} more`];
 }

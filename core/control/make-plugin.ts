@@ -1,9 +1,9 @@
 import type { PluginEntry } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { type Problem, problemAt } from "../../config/read/problems.ts";
+import { type Position, type Problem, problemAt } from "../../config/read/problems.ts";
 import { secretAt } from "../../config/read/secret.ts";
 import { shapeProblem } from "../contract/kinds.ts";
-import type { Definition, PluginHost, PluginKind, PluginKinds } from "../contract/plugin.ts";
+import type { Definition, NamedPlugin, OwnPlugin, PluginHost, PluginKind, PluginKinds } from "../contract/plugin.ts";
 import { ignoresPromise } from "../contract/returned-promise.ts";
 import { makeHost } from "../contract/test-kit.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
@@ -25,21 +25,32 @@ export function makePlugin(definition: Definition, entry: PluginEntry, host: Plu
   throw new PluginError(name, `The plugin "${name}" (${file || type}) is no ${definition.kind}`, new TypeError(problem));
 }
 
-/** What keeps plugins of one's own from being made: each is made for a moment, as a router makes it when it starts. */
+/**
+ * What keeps plugins of one's own from being made: each is made for a moment, as a router makes it when it starts, behind those that
+ * stand before it.
+ */
 export function problemsOfOwn({ config, definitions }: LoadedConfig): readonly Problem[] {
-  return config.plugins.flatMap((entry) => {
+  const ending = new AbortController();
+  const made: { readonly kind: string; readonly named: NamedPlugin<OwnPlugin>; readonly position: Position }[] = [];
+  const plugins = (kind: string) => made.filter((each) => each.kind === kind).map(({ named }) => named);
+  const problems: Problem[] = [];
+  const tried = (position: Position, act: () => void) => {
+    try {
+      act();
+    } catch (thrown) {
+      problems.push(problemAt(position, [], { found: `a plugin that can't run: ${thrownMessage(thrown)}` }));
+    }
+  };
+  for (const entry of config.plugins) {
     const { name, folder, secrets, from, position } = entry;
     const definition = definitions.get(name);
-    if (from === undefined || definition === undefined || position === undefined) return [];
-    const ending = new AbortController();
-    const host = makeHost({ name, folder, signal: ending.signal, secret: (place) => secretAt(place, secrets) });
-    try {
-      const plugin = makePlugin(definition, entry, host);
-      ending.abort();
-      plugin.dispose?.();
-      return [];
-    } catch (thrown) {
-      return [problemAt(position, [], { found: `a plugin that can't run: ${thrownMessage(thrown)}` })];
-    }
-  });
+    if (from === undefined || definition === undefined || position === undefined) continue;
+    const host = makeHost({ name, folder, signal: ending.signal, secret: (place) => secretAt(place, secrets), plugins });
+    tried(position, () =>
+      made.push({ kind: definition.kind, named: { name, plugin: makePlugin(definition, entry, host) }, position }),
+    );
+  }
+  ending.abort();
+  for (const { named, position } of made.reverse()) tried(position, () => named.plugin.dispose?.());
+  return problems;
 }

@@ -5,6 +5,7 @@ import type { Limits, ServerTls } from "../settings.ts";
 import { ClientCounts } from "../wire/client-counts.ts";
 import { Deadlines, sweepPeriodMs } from "../wire/deadlines.ts";
 import { Crowding } from "./crowding.ts";
+import { displacedBy } from "./displaced.ts";
 import { HandshakeFailures } from "./handshake-failures.ts";
 import { type Listener, startListener } from "./listener.ts";
 import { ServerConnection } from "./server-connection.ts";
@@ -130,24 +131,14 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   };
 }
 
-/**
- * Closes the oldest connection whose client owes bytes of a request, of the address that has most of them: who opens many displaces
- * their own. Where all have a response under way, an address that has most of the places gives one up to another. Returns whether there
- * was one.
- */
+/** Closes one connection for the newcomer's. Returns whether there was one to close. */
 function displaceOne(connections: Map<OpenConnection, Socket>, newcomer: string): boolean {
-  const owing = [...connections].filter(([{ state }]) => state !== "response");
-  const from = owing.length > 0 ? owing : [...connections];
-  const counts = new Map<string, number>();
-  for (const [{ peer }] of from) counts.set(peer, (counts.get(peer) ?? 0) + 1);
-  const most = Math.max(...counts.values());
-  const mayTake = (peer: string) => owing.length > 0 || (peer !== newcomer && most > from.length / 2);
-  const found = from.find(([{ peer }]) => counts.get(peer) === most && mayTake(peer));
-  if (found === undefined) return false;
-  const [connection, socket] = found;
+  const connection = displacedBy(newcomer, [...connections.keys()]);
+  if (connection === undefined) return false;
+  const socket = connections.get(connection);
   // Now, because its end is told later.
   connections.delete(connection);
-  socket.destroy();
+  socket?.destroy();
   return true;
 }
 

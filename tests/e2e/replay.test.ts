@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -98,6 +101,21 @@ describe("signalbox replay", { timeout: 60_000 }, () => {
   it("counts what is refused, and ends with 1", async () => {
     const { code, report } = await replays([logged(0), logged(1)], "--model", "nobody");
     assert.deepEqual([code, report.statuses], [1, { 404: 2 }]);
+  });
+
+  it("gives up what is silent for longer than --timeout, before the response and within it", async () => {
+    const silent = createServer((request, response) => {
+      if (request.method === "GET") return void response.end('{"data":[{"id":"base"}]}');
+      request.resume().once("end", () => request.headers["x-begin"] === "yes" && response.write("data: 1\n\n"));
+    });
+    await once(silent.listen(0, "127.0.0.1"), "listening");
+    const words = ["--url", `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, "--timeout", "0.1"];
+    const none = await replays([mooncake(0)], ...words);
+    const broken = await replays([mooncake(0)], ...words, "--header", "x-begin:yes");
+    silent.closeAllConnections();
+    await once(silent.close(), "close");
+    assert.deepEqual([none.code, none.report.statuses], [1, { "no response (silent)": 1 }], none.err);
+    assert.deepEqual([broken.code, broken.report.statuses], [1, { "200, silent": 1 }], broken.err);
   });
 
   it("prints tables for people", async () => {

@@ -1,5 +1,6 @@
 /** `signalbox start`, where the times of what follows a cluster's resources pass faster: Lease, back-off, pauses between writes. */
 import { COMMANDS } from "../../core/cli/commands.ts";
+import { endSoon } from "../../core/cli/end-soon.ts";
 import { readInput } from "../../core/cli/frame/command.ts";
 import { HTTP, startFront } from "../../core/cli/start/start.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
@@ -16,4 +17,6 @@ const quick: Clock = {
 
 const [name, ...words] = process.argv.slice(2);
 const command = COMMANDS.find((each) => each.name === name)!;
-process.exitCode = await startFront({ ...HTTP, clusterClock: quick }, readInput(words, command), builtIns);
+const code = await startFront({ ...HTTP, clusterClock: quick }, readInput(words, command), builtIns);
+process.exitCode = code;
+endSoon(code);

@@ -53,7 +53,10 @@ export function apiPath(parts: readonly string[], query: Readonly<Record<string,
 /** Throws UsageError for a token's file that can't be read. */
 export function tokenHeader(input: AdminInput): Readonly<Record<string, string>> {
   const token = tokenOf(input);
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  if (token === undefined) return {};
+  if (!/^[\x20-\x7e]*$/.test(token))
+    throw new UsageError(`The token for the admin port, of --token-file or ${TOKEN_VARIABLE}, is one line of ASCII characters.`);
+  return { authorization: `Bearer ${token}` };
 }
 
 function tokenOf(input: AdminInput): string | undefined {

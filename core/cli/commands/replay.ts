@@ -23,6 +23,7 @@ export async function replayCommand(input: Input): Promise<number> {
     numberArgument(`--${name}`, input.text(name) ?? "", min, max, isWhole);
   const speed = number("speed", 0.001, 100_000);
   const connections = number("connections", 1, 10_000, true);
+  const silenceMs = 1000 * number("timeout", 0.001, 1e6);
   const slice = {
     fromMinute: number("from", 0, 1e7),
     minutes: input.text("minutes") === undefined ? 1e9 : number("minutes", 0.001, 1e7),
@@ -33,7 +34,7 @@ export async function replayCommand(input: Input): Promise<number> {
   const stop = new AbortController();
   void stopSignal().then(() => stop.abort());
   const model = input.text("model") ?? (await firstModel(url, headers, trace));
-  const tally = await replay(trace, { url, speed, connections, model, headers, signal: stop.signal });
+  const tally = await replay(trace, { url, speed, connections, model, headers, silenceMs, signal: stop.signal });
   const report = { trace: trace.name, requests: trace.requests.length, speed, ...tally.report };
   print(input, report, () => reportText(report, trace));
   return report.good === report.requests ? 0 : 1;

@@ -9,6 +9,11 @@ const MOST_PLACES = 5;
 const MANY = 3;
 const WIDTH = 110;
 const LONGEST_CHAIN = 10;
+const MOST_WEIGHT = 1_000_000;
+const LARGEST_SCALE = 1000;
+
+type Targets = ReadonlyMap<string, number>;
+type Aliases = ReadonlyMap<string, Targets>;
 
 /** The config as YAML: a comment for each finding, then the Router document, then rewrites. */
 export function configOf(draft: Draft, title: string): string {
@@ -82,14 +87,13 @@ export function asItStands(text: string): string {
 
 /** A rewrite for each name that is not the replica's own. */
 function rewritesOf({ aliases }: Draft): readonly object[] {
-  const rules = [...aliases].flatMap(([model, targets]) => {
-    const all = resolved(targets, aliases, LONGEST_CHAIN);
+  const rules = [...resolved(aliases)].flatMap(([model, all]) => {
     const [first, ...others] = [...all];
     if (first === undefined || (others.length === 0 && first[0] === model)) return [];
-    const total = [...all.values()].reduce((sum, weight) => sum + weight, 0);
-    const weighted = [...all].map(([modelRewrite, weight]) => ({
+    const weights = wholeWeights([...all.values()]);
+    const weighted = [...all.keys()].map((modelRewrite, index) => ({
       modelRewrite,
-      ...(others.length > 0 && { weight: total === 0 ? 1 : weight }),
+      ...(others.length > 0 && { weight: weights[index] }),
     }));
     return [{ matches: [{ model: { type: "Exact", value: model } }], targets: weighted }];
   });
@@ -104,19 +108,41 @@ function rewritesOf({ aliases }: Draft): readonly object[] {
   ];
 }
 
-/** Targets that are names of clients themselves become what those become. */
-function resolved(targets: ReadonlyMap<string, number>, aliases: Draft["aliases"], depth: number): ReadonlyMap<string, number> {
-  const all = new Map<string, number>();
+/** The same shares in whole numbers that a rewrite takes: exactly where small ones say them. */
+function wholeWeights(weights: readonly number[]): readonly number[] {
+  const most = Math.max(...weights);
+  if (most === 0) return weights.map(() => 1);
+  for (let scale = 1; scale <= LARGEST_SCALE && most * scale <= MOST_WEIGHT; scale++) {
+    const scaled = weights.map((weight) => weight * scale);
+    if (scaled.every((each) => Math.abs(each - Math.round(each)) < 1e-6)) return scaled.map(Math.round);
+  }
+  return weights.map((weight) => Math.ceil((weight / most) * LARGEST_SCALE));
+}
+
+/**
+ * Targets that are names of clients themselves become what those become. All of them one step further at a time: followed one by one, names
+ * that stand for each other have as many ways as steps allow.
+ */
+function resolved(aliases: Aliases): Aliases {
+  let all = aliases;
+  for (let step = 0; step < LONGEST_CHAIN; step++)
+    all = new Map([...aliases].map(([model, targets]) => [model, replaced(targets, aliases, all)]));
+  return all;
+}
+
+/** Each target's weight goes to what it stands for, in the shares there. */
+function replaced(targets: Targets, aliases: Aliases, all: Aliases): Targets {
+  const made = new Map<string, number>();
   for (const [target, weight] of targets) {
-    const next = depth > 0 && !aliases.get(target)?.has(target) ? aliases.get(target) : undefined;
+    const next = aliases.get(target)?.has(target) ? undefined : all.get(target);
     const total = [...(next?.values() ?? [])].reduce((sum, each) => sum + each, 0) || 1;
     const shares =
       next === undefined
         ? [[target, weight] as const]
-        : [...resolved(next, aliases, depth - 1)].map(([name, each]) => [name, (each * weight) / total] as const);
-    for (const [name, share] of shares) all.set(name, (all.get(name) ?? 0) + share);
+        : [...next].map(([name, each]) => [name, (each * weight) / total] as const);
+    for (const [name, share] of shares) made.set(name, (made.get(name) ?? 0) + share);
   }
-  return all;
+  return made;
 }
 
 /** The same with texts that mean what they say: ${NAME} stands for no variable. */

@@ -19,6 +19,7 @@ export const REPLAY: Command = {
     { name: "from", value: "MINUTE", default: "0", meaning: "where to begin, in minutes of the trace" },
     { name: "minutes", value: "N", meaning: "how much of it to send (default all)" },
     { name: "connections", value: "N", default: "256", meaning: "most requests under way; beyond it they are sent late" },
+    { name: "timeout", value: "SECONDS", default: "300", meaning: "gives a request up that hears nothing for so long" },
     { name: "model", value: "NAME", meaning: "asks for this model (default as recorded, else the first that the router lists)" },
     { name: "header", value: "K:V", isRepeated: true, meaning: "a header for each request" },
     { name: "key-file", value: "FILE", meaning: "holds the key that a client shows" },

@@ -18,6 +18,8 @@ export interface ReplayOptions {
   /** Asked for instead of the recorded models. */
   readonly model: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** A request that hears nothing for so long is given up. */
+  readonly silenceMs: number;
   /** Ends the replay: nothing more is sent, and what is under way is broken off. */
   readonly signal: AbortSignal;
 }
@@ -29,7 +31,7 @@ const SOON_MS = 1;
 
 /** Sends a trace's requests at their times, as far as the bounds let it, and waits for the responses. Never rejects. */
 export async function replay(trace: Trace, options: ReplayOptions): Promise<Tally> {
-  const { url, speed, connections, model, headers, signal } = options;
+  const { url, speed, connections, model, headers, silenceMs, signal } = options;
   const tally = new Tally(trace);
   const writer = new PromptWriter(trace.requests);
   const agent = new (url.isTls ? TlsAgent : Agent)({ keepAlive: true, maxSockets: connections });
@@ -47,7 +49,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Tall
     const sentMs = performance.now();
     tally.sent(sentMs - dueMs);
     bytes += body.length;
-    const sent = send({ url, path: pathOf(traced), agent, body, headers, signal }, () =>
+    const sent = send({ url, path: pathOf(traced), agent, body, headers, silenceMs, signal }, () =>
       tally.firstByte(performance.now() - sentMs),
     );
     const ended: Promise<void> = sent.then((end) => {

@@ -8,6 +8,8 @@ export interface Sent {
   readonly agent: Agent;
   readonly body: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** After so long without a byte the request is given up; never without it. */
+  readonly silenceMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -22,7 +24,7 @@ export interface Ended {
 }
 
 /** Sends one request and reads its response to the end; `firstByte` is called at the first byte of a body of status 200. Never rejects. */
-export function send({ url, path, agent, body, headers, signal }: Sent, firstByte: () => void): Promise<Ended> {
+export function send({ url, path, agent, body, headers, silenceMs, signal }: Sent, firstByte: () => void): Promise<Ended> {
   return new Promise((resolve) => {
     let status: number | undefined;
     let endpoint = "";
@@ -33,6 +35,11 @@ export function send({ url, path, agent, body, headers, signal }: Sent, firstByt
     const options = { host, port, method: "POST", path: basePath + path, agent, headers: all, signal };
     const sent = (url.isTls ? requestTls : request)(options);
     sent.on("error", failed);
+    if (silenceMs !== undefined)
+      sent.setTimeout(silenceMs, () => {
+        end("silent");
+        sent.destroy();
+      });
     sent.on("response", (response: IncomingMessage) => {
       status = response.statusCode ?? 0;
       endpoint = String(response.headers["x-signalbox-endpoint"] ?? "");

@@ -39,8 +39,6 @@ const DEFAULT_FILE = "signalbox.yaml";
 
 /** How long the program waits at its end for the readers of its outputs. */
 const LAST_LINES_MS = 1_000;
-/** How long it waits for what plugins still have under way. */
-const LAST_WORK_MS = 5_000;
 
 /** How a router is reached, and what runs around it. */
 export interface Front {
@@ -82,8 +80,6 @@ export async function startFront(front: Front, input: Input, registry: ReadonlyM
   });
   // A write that nobody reads would keep the process from ending by itself.
   if (!(await outputs.flush(LAST_LINES_MS))) process.exit(code);
-  // So would a plugin's module that never finishes loading; an exporter gets the time for its last request.
-  setTimeout(() => process.exit(code), LAST_WORK_MS).unref();
   return code;
 }
 

@@ -55,4 +55,11 @@ describe("the generations that are kept", () => {
     assert.equal(history.newest.changes.length, 21);
     assert.equal(history.newest.changes.at(-1), "and 480 more");
   });
+
+  it("cut a change that is long", () => {
+    const history = new ConfigHistory();
+    history.add(generation(1, { changes: ["short", "x".repeat(100_000)] }));
+    const [short, long = ""] = history.newest.changes;
+    assert.deepEqual([short, long.length, long.at(-1)], ["short", 500, "…"]);
+  });
 });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
-import { refusalOf } from "../../../../core/cli/admin/ask-admin.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, describe, it } from "node:test";
+import { refusalOf, tokenHeader } from "../../../../core/cli/admin/ask-admin.ts";
 import { parseEndpointUrl } from "../../../../core/contract/endpoint-url.ts";
 
 describe("what a command says of a refusal", () => {
@@ -21,5 +24,20 @@ describe("what a command says of a refusal", () => {
       const error = refusalOf({ status, body }, parseEndpointUrl("http://router:9090"));
       assert.equal(error.exitCode, exitCode);
       assert.match(error.message, said);
+    });
+});
+
+describe("the token that a command sends", () => {
+  const admin = parseEndpointUrl("http://router:9090");
+  const rows = [
+    ["a line break", "a\nx: y"],
+    ["what is no ASCII", "ключ"],
+  ] as const;
+  for (const [name, token] of rows)
+    it(`is refused with ${name} in it`, () => {
+      const file = join(mkdtempSync(join(tmpdir(), "signalbox-token-")), "token");
+      writeFileSync(file, token);
+      after(() => rmSync(dirname(file), { recursive: true }));
+      assert.throws(() => tokenHeader({ admin, text: () => file }), /one line of ASCII characters/);
     });
 });

@@ -82,6 +82,19 @@ describe("signalbox import", () => {
     const { err } = await run("import", write(`model_list: [ ${models} ]\n"k\\nspec: 1": 2\n`));
     assert.doesNotMatch(err, /^ *spec: 1/m);
   });
+
+  it("ends at once where many names stand for each other, and writes weights that a rewrite takes", async () => {
+    const entry = (name: string, model: string, weight: number) =>
+      ` - { model_name: ${name}, litellm_params: { model: openai/${model}, api_base: "http://a:1", weight: ${weight} } }\n`;
+    const names = Array.from({ length: 14 }, (_, index) => `m${index}`);
+    const circle = names.flatMap((name) => names.filter((each) => each !== name).map((each) => entry(name, each, 1)));
+    const split = `${entry("split", "v1", 9)}${entry("split", "v2", 1)}${entry("big", "v1", 9e6)}${entry("big", "v2", 3)}`;
+    const alias = "router_settings: { model_group_alias: { gpt: split } }\n";
+    const { code, made = "" } = await imports(write(`model_list:\n${circle.join("")}${split}${alias}`));
+    assert.equal(code, 0);
+    assert.match(made, /value: gpt\n\s+targets:\n\s+- modelRewrite: v1\n\s+weight: 9\n\s+- modelRewrite: v2\n\s+weight: 1\n/);
+    assert.match(made, /value: big\n\s+targets:\n\s+- modelRewrite: v1\n\s+weight: 1000\n\s+- modelRewrite: v2\n\s+weight: 1\n/);
+  });
 });
 
 const BOMB = `a: &a [${"x,".repeat(9)}x]\n${"bcdefghi"
