@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
 
+/** Connections that wait to be accepted, as model servers have them: a gateway may open hundreds at once. */
+const BACKLOG = 2048;
+
 /** One client connection; `uses` counts its requests. */
 export interface Connection {
   readonly number: number;
@@ -46,7 +49,7 @@ export class Listener {
     // Disable the runtime's time limits: they differ between runtimes, and some faults need a silent connection.
     Object.assign(server, { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0, timeout: 0 });
     try {
-      await once(server.listen(port, this.#settings.host), "listening");
+      await once(server.listen({ port, host: this.#settings.host, backlog: BACKLOG }), "listening");
     } catch (error) {
       this.#current = undefined;
       this.#servers.delete(server);
