@@ -16,8 +16,10 @@ after(() => replica.close());
 
 describe("a host without Web streams", () => {
   it("routes with those of web-streams-polyfill", async (t) => {
-    if ("Deno" in globalThis)
-      return t.skip("Deno's Response takes no streams but its own, which stay where their global names go");
+    // They have streams wherever they run, so nobody needs others there.
+    const isNewerNode = !("Bun" in globalThis) && Number.parseInt(process.versions.node, 10) > 20;
+    if ("Deno" in globalThis || isNewerNode)
+      return t.skip("the Request of Deno and of newer Nodes takes no streams but their own");
     const { command, args } = onThisRuntime(join(ROOT, "tests", "support", "no-streams-process.ts"));
     const { stdout } = await promisify(execFile)(command, [...args, replica.url], { cwd: ROOT, timeout: 30_000 });
     assert.deepEqual(JSON.parse(stdout), { taken: "function", statuses: [200, 200], ends: "data: [DONE]" });
