@@ -66,6 +66,11 @@ export function greeting(
   return lines.map((line) => `${printable(line)}\n`).join("");
 }
 
+/** How this program is called: the sources are those of a checkout, what a package has is JavaScript. */
+const CALLED = new URL(import.meta.url).pathname.endsWith(".ts")
+  ? { command: "npm run signalbox --", start: "npm start --" }
+  : { command: "signalbox", start: "signalbox start" };
+
 /** The first lines of the demo. */
 export function demoGreeting(url: string): string {
   return `Signalbox is listening on ${url} with a demo pool: three mock replicas in this process, model "demo", 90/10 rewrite of "food-review".
@@ -73,8 +78,8 @@ Try it:
 
   curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"food-review","messages":[{"role":"user","content":"Was the soup any good?"}]}'
 
-See what it does: npm run signalbox -- status, top, tail, or explain with the x-request-id of a response (curl -i)
-For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
+See what it does: ${CALLED.command} status, top, tail, or explain with the x-request-id of a response (curl -i)
+For your own replicas: ${CALLED.start} http://gpu1:8000 http://gpu2:8000
 `;
 }
 
