@@ -38,6 +38,7 @@ export class ConfigHistory {
     return this.#generations;
   }
 
+  /** There is one from the first `add` on. */
   get newest(): Generation {
     return this.#generations.at(-1)!;
   }
@@ -47,8 +48,7 @@ export class ConfigHistory {
   }
 
   add(next: Generation): void {
-    const [before] = this.#generations.slice(-1);
-    this.#keep([...this.#generations, { ...next, changes: shortened(next.changes), texts: shared(next.texts, before) }]);
+    this.#keep([...this.#generations, { ...next, changes: shortened(next.changes), texts: shared(next.texts, this.newest) }]);
   }
 
   /** The newest one runs as before, but is made of these: a comment in a file is another. */

@@ -2,8 +2,8 @@ import { z } from "../../contract/options.ts";
 import type { Generation } from "../../control/config-history.ts";
 import { RELOAD_CAUSES } from "../../control/reload-cause.ts";
 import type { ApiSite } from "../site.ts";
+import { applyChange } from "./apply-change.ts";
 import { reloadSchema, shownReload } from "./config.ts";
-import { checkVersion } from "./permission.ts";
 import { Problem } from "./problem.ts";
 import { restorableFiles, writeGeneration } from "./restored-files.ts";
 import { type ApiCall, type ApiResult, type ApiRoute, route } from "./route.ts";
@@ -71,22 +71,8 @@ async function rollBack(site: ApiSite, call: ApiCall, { generation, write }: z.i
   const before = running.generation;
   const chosen = found(site, generation);
   const files = write ? restorableFiles(site, chosen) : [];
-  let refused: Problem | undefined;
-  const report = await running.restore(() => {
-    try {
-      // Other changes may have come first.
-      checkVersion(call.ifMatch, String(running.generation));
-      return chosen;
-    } catch (thrown) {
-      if (thrown instanceof Problem) refused = thrown;
-      throw thrown;
-    }
-  }, call.caller);
-  if (refused !== undefined) throw refused;
-  if (!report.isApplied) {
-    const detail = `Generation ${generation} can't run any more, so nothing was changed; see faults.`;
-    throw new Problem(422, "invalid_config", detail, { faults: report.problems });
-  }
+  const invalid = `Generation ${generation} can't run any more, so nothing was changed; see faults.`;
+  const report = await applyChange(site, call, invalid, (inTurn) => running.restore(() => inTurn(() => chosen), call.caller));
   site.overlayExpiry.follow();
   const written = write ? await writeGeneration(site, files, call.caller) : [];
   const change = { what: `config: back to generation ${generation}`, before, after: report.generation };

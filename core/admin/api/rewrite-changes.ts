@@ -4,10 +4,12 @@ import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { writeRewrite } from "../../../config/rewrites/write-file.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { ApiSite } from "../site.ts";
-import { checkVersion } from "./permission.ts";
+import { applyChange } from "./apply-change.ts";
 import { Problem } from "./problem.ts";
 import type { ApiCall, ApiResult } from "./route.ts";
 import { shown } from "./shown-rewrite.ts";
+
+const INVALID = "The config would not be valid with this change, so nothing was changed; see faults.";
 
 export type OverlayEdit = (overlay: Overlay) => Overlay;
 
@@ -25,7 +27,9 @@ export async function changeRewrite(site: ApiSite, call: ApiCall, change: Rewrit
   const { name, edit, isWritten } = change;
   const before = resourceNow(resourcesNow(site), change);
   if (isWritten) checkWritable(site);
-  await apply(site, call, edit);
+  await applyChange(site, call, INVALID, (inTurn) =>
+    site.running.change((overlay) => inTurn(() => edit(overlay)), "api", call.caller),
+  );
   const written = isWritten ? await write(site, call, change) : null;
   site.overlayExpiry.follow();
   const all = resourcesNow(site);
@@ -53,28 +57,6 @@ function checkWritable({ running: { generation, restored } }: ApiSite): void {
   if (restored === undefined) return;
   const detail = `Generation ${restored} runs instead of the files: write it into them first (config rollback ${generation} --write), read them again (reload), or leave out write.`;
   throw new Problem(409, "rolled_back", detail);
-}
-
-async function apply({ running }: ApiSite, { ifMatch, caller }: ApiCall, edit: OverlayEdit): Promise<void> {
-  let refused: Problem | undefined;
-  const report = await running.change(
-    (overlay) => {
-      try {
-        // Other changes may have come first.
-        checkVersion(ifMatch, String(running.generation));
-        return edit(overlay);
-      } catch (thrown) {
-        if (thrown instanceof Problem) refused = thrown;
-        throw thrown;
-      }
-    },
-    "api",
-    caller,
-  );
-  if (refused !== undefined) throw refused;
-  if (report.isApplied) return;
-  const detail = "The config would not be valid with this change, so nothing was changed; see faults.";
-  throw new Problem(422, "invalid_config", detail, { faults: report.problems });
 }
 
 /** Moves the change from the overlay to the resource's file. Returns the file; null if there is no change to write. */
