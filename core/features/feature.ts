@@ -110,7 +110,7 @@ export interface Access {
   route(ticket: Ticket, asked: ParsedBody): void;
   /** What the body asks for, with a salt of the principal's own where the config wants that. */
   salted(ticket: Ticket, asked: ParsedBody, config: ActiveConfig): ParsedBody;
-  /** Header lines for the principal, of what it may still use. */
+  /** Header lines for the principal, of what it may still use; "" without one. */
   lines(ticket: Ticket, dialect: Dialect): string;
 }
 

@@ -118,7 +118,7 @@ export class Relay implements ResponseReader {
       this.#check = new ResponseCheck(shape, this.#events !== undefined);
     if (isGenerated || this.#check !== undefined) this.#tap = new UsageTap(request.dialect);
     const length = framing.kind === "length" ? framing.length : -1;
-    const limits = ticket.principal === undefined ? "" : (parts.features.access?.lines(ticket, request.dialect) ?? "");
+    const limits = parts.features.access?.lines(ticket, request.dialect) ?? "";
     const lines = responseLinesFor(head, request, this.endpoint, config, parts.services.log, limits);
     response.start(head.status, head.reason, lines, length);
     // A body of a declared length has no room for more.

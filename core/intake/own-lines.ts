@@ -18,6 +18,6 @@ export function ownLines(answer: OwnAnswer, dialect: Dialect): string {
 
 /** The same without the request's id. */
 export function linesBesideId({ head, config, ticket, parts }: OwnAnswer, dialect: Dialect): string {
-  const limits = ticket.principal === undefined ? "" : (parts.features.access?.lines(ticket, dialect) ?? "");
+  const limits = parts.features.access?.lines(ticket, dialect) ?? "";
   return corsLines(head, config.settings.cors) + limits;
 }

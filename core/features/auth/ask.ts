@@ -2,7 +2,7 @@ import type { Named } from "../../active-config.ts";
 import type { Authenticator } from "../../contract/authenticator.ts";
 import { RouterError } from "../../contract/errors.ts";
 import type { Principal } from "../../contract/principal.ts";
-import { faultText } from "../../plugin-watch/plugin-faults.ts";
+import { failedPlugin } from "../../plugin-watch/plugin-faults.ts";
 import { refused } from "./credential.ts";
 
 type Authenticators = readonly Named<Authenticator>[];
@@ -39,15 +39,15 @@ function answerOf(asked: Named<Authenticator>, credential: string): ReturnType<A
 }
 
 /** A refusal, or a fault of the plugin; either way nobody comes in. */
-function asRefusal(thrown: unknown, { name, file }: Named<Authenticator>): RouterError {
-  return thrown instanceof RouterError ? thrown : fault(name, faultText(thrown, file));
+function asRefusal(thrown: unknown, asked: Named<Authenticator>): RouterError {
+  return thrown instanceof RouterError ? thrown : failedPlugin("authenticator", asked, thrown);
 }
 
-function checked(principal: Principal, { name, type }: Named<Authenticator>): Principal {
-  const { name: who, tenant, limits } = principal;
-  if (typeof who !== "string" || who === "" || typeof tenant !== "string" || typeof limits !== "object")
-    throw fault(name, "it gave a principal without a name, a tenant or limits");
-  return type === OPERATORS_OWN ? principal : vouchedFor(principal, name);
+function checked(principal: Principal, asked: Named<Authenticator>): Principal {
+  const { name, tenant, limits } = principal;
+  if (typeof name !== "string" || name === "" || typeof tenant !== "string" || typeof limits !== "object")
+    throw failedPlugin("authenticator", asked, "it gave a principal without a name, a tenant or limits");
+  return asked.type === OPERATORS_OWN ? principal : vouchedFor(principal, asked.name);
 }
 
 /** The operator chooses the names of keys. Others choose theirs, which must not be one of these: it would be the same account and salt. */
@@ -56,9 +56,4 @@ const OPERATORS_OWN = "keys";
 /** No name of a key, a tenant or a plugin has a colon. Written out, because the plugin's object may have more. */
 function vouchedFor({ name, tenant, priority, models, limits }: Principal, by: string): Principal {
   return { name: `${by}:${name}`, tenant: `${by}:${tenant}`, priority, models, limits };
-}
-
-function fault(plugin: string, text: string): RouterError {
-  const message = `The authenticator "${plugin}" failed on this request; fix the plugin.`;
-  return new RouterError("plugin_fault", message, { fault: { plugin, text } });
 }
