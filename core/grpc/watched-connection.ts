@@ -1,22 +1,24 @@
 import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
-import { type UnreadCounter, WriteProgress } from "../wire/write-progress.ts";
+import type { UnreadCounter } from "../wire/write-progress.ts";
 import type { Http2Connection } from "./http2-connection.ts";
 import type { Http2Stream } from "./http2-stream.ts";
 
 /**
- * Ends a connection whose peer does not begin as one of HTTP/2 in time, does not end its headers, or takes nothing for too long; and a
- * stream of which it takes nothing.
+ * Ends a connection whose peer does not begin as one of HTTP/2 in time, does not end its headers, or takes nothing for too long;
+ * and a stream of which it takes nothing.
  */
 export class WatchedConnection implements Timed {
   readonly #connection: Http2Connection;
   readonly #deadlines: Deadlines;
-  readonly #progress: WriteProgress;
   readonly #limits: Limits;
   readonly #memory: UnreadCounter;
   /** What waits for the socket, as it was counted last; what waits for windows is counted where it comes and goes. */
   #countedBytes = 0;
   readonly #prefaceByMs: number;
+  /** What waits for the socket or for windows, and until when the peer must take some of it. */
+  #unsentBytes = 0;
+  #takesByMs = 0;
   /** Since when a header block is open, as far as sweeps have seen. */
   #blockSinceMs = Number.POSITIVE_INFINITY;
   /** Streams with something to send: what they had sent, and since when it is no more. */
@@ -26,7 +28,6 @@ export class WatchedConnection implements Timed {
     this.#connection = connection;
     this.#deadlines = deadlines;
     this.#limits = limits;
-    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, { unreadBytes: 0 }, () => undefined);
     this.#memory = memory;
     this.#prefaceByMs = deadlines.nowMs + limits.headTimeoutMs;
     deadlines.add(this);
@@ -40,8 +41,16 @@ export class WatchedConnection implements Timed {
     this.#blockSinceMs = hasOpenBlock ? Math.min(this.#blockSinceMs, nowMs) : Number.POSITIVE_INFINITY;
     const isLate = !hasPreface && nowMs >= this.#prefaceByMs;
     const isHeadLate = nowMs - this.#blockSinceMs >= this.#limits.headTimeoutMs;
-    if (this.#progress.isStalled(waitingBytes + queuedBytes, nowMs) || isLate || isHeadLate) this.#connection.destroy();
+    if (this.#isStalled(waitingBytes + queuedBytes, nowMs) || isLate || isHeadLate) this.#connection.destroy();
     else this.#sweepStreams(nowMs);
+  }
+
+  /** Whether the peer has taken nothing for the limit. */
+  #isStalled(unsentBytes: number, nowMs: number): boolean {
+    const isMoving = this.#unsentBytes === 0 || unsentBytes < this.#unsentBytes;
+    if (isMoving) this.#takesByMs = this.#deadlines.nowMs + this.#limits.writeTimeoutMs;
+    this.#unsentBytes = unsentBytes;
+    return unsentBytes > 0 && nowMs >= this.#takesByMs;
   }
 
   #sweepStreams(nowMs: number): void {
