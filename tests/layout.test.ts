@@ -253,6 +253,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/control": [
     "config/config.ts",
     "config/load.ts",
+    "config/plugins",
     "config/read",
     "config/rewrites",
     "config/show",

@@ -1,11 +1,10 @@
 import type { PluginEntry } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
+import { trialHost } from "../../config/plugins/trial-host.ts";
 import { type Position, type Problem, problemAt } from "../../config/read/problems.ts";
-import { secretAt } from "../../config/read/secret.ts";
 import { shapeProblem } from "../contract/kinds.ts";
 import type { Definition, NamedPlugin, OwnPlugin, PluginHost, PluginKind, PluginKinds } from "../contract/plugin.ts";
 import { ignoresPromise } from "../contract/returned-promise.ts";
-import { makeHost } from "../contract/test-kit.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
 import { stackPlace } from "../report/stack-place.ts";
 import { PluginError } from "./plugin-error.ts";
@@ -42,10 +41,10 @@ export function problemsOfOwn({ config, definitions }: LoadedConfig): readonly P
     }
   };
   for (const entry of config.plugins) {
-    const { name, folder, secrets, from, position } = entry;
+    const { name, from, position } = entry;
     const definition = definitions.get(name);
     if (from === undefined || definition === undefined || position === undefined) continue;
-    const host = makeHost({ name, folder, signal: ending.signal, secret: (place) => secretAt(place, secrets), plugins });
+    const host = trialHost(entry, ending.signal, plugins);
     tried(position, () =>
       made.push({ kind: definition.kind, named: { name, plugin: makePlugin(definition, entry, host) }, position }),
     );

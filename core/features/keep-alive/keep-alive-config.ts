@@ -1,13 +1,10 @@
 import type { Instance } from "../../../config/plugins/listed.ts";
+import { trialHost } from "../../../config/plugins/trial-host.ts";
 import { didYouMean, quoted, type Report } from "../../../config/read/problems.ts";
-import { secretAt } from "../../../config/read/secret.ts";
 import { section, writtenOf } from "../../../config/schema/section.ts";
 import { urlPath } from "../../../config/schema/values.ts";
-import { systemClock } from "../../contract/clock.ts";
-import { silentLog } from "../../contract/log.ts";
 import { z } from "../../contract/options.ts";
 import type { Parser } from "../../contract/parser.ts";
-import type { PluginHost } from "../../contract/plugin.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
 import { seconds, type ValuesOf } from "../../settings/row.ts";
 import type { FeatureConfigs } from "../../settings.ts";
@@ -65,21 +62,8 @@ function checkPaths(keepAlive: KeepAliveSettings, instances: readonly Instance[]
 
 function routesOf({ entry, definition, path, report }: Instance): Parser["routes"] | undefined {
   const stopping = new AbortController();
-  const host: PluginHost = {
-    name: entry.name,
-    folder: entry.folder,
-    clock: systemClock,
-    random: Math.random,
-    log: silentLog,
-    output: { print: () => {}, isTerminal: false },
-    signal: stopping.signal,
-    keep: (_version, make) => make(),
-    secret: (from) => secretAt(from, entry.secrets),
-    plugins: () => [],
-    usePrefixIndex: () => {},
-  };
   try {
-    const parser = definition.create(entry.parameters, host) as Parser;
+    const parser = definition.create(entry.parameters, trialHost(entry, stopping.signal)) as Parser;
     const { routes } = parser;
     parser.dispose?.();
     return routes;
