@@ -26,8 +26,8 @@ export function flags(names: readonly string[], one: Flag): Readonly<Record<stri
 const isBreak = (text: string, at: number) => text[at] === "\n" || text[at] === ";" || text[at] === "&" || text[at] === "|";
 
 /**
- * The commands in a text as a shell reads them, as words: quotes, backslashes, comments and continued lines are understood; variables are
- * left as they stand. A quote that does not end reaches to the end of the text.
+ * The commands in a text as a shell reads them, as words: quotes, backslashes, comments and continued lines are understood;
+ * variables are left as they stand. A quote that does not end reaches to the end of the text.
  */
 export function commandsIn(text: string): readonly (readonly Word[])[] {
   const commands: Word[][] = [[]];
@@ -67,7 +67,7 @@ export function commandsIn(text: string): readonly (readonly Word[])[] {
   return commands.filter((words) => words.length > 0);
 }
 
-/** Takes the switches of a command into the draft. `hasProgram`: words in front of the first switch are the program's name. */
+/** Takes the switches of a command into the draft. What stands in front of the first one is the program. */
 export function takeFlags(words: readonly Word[], table: Readonly<Record<string, Flag>>, draft: Draft): void {
   const first = words.findIndex(({ text }) => text.startsWith("--"));
   let at = first < 0 ? words.length : first;

@@ -38,7 +38,10 @@ export const endpointPicker: Source = {
   },
 };
 
-/** Loads the document, without the parts that have no counterpart: each of them is a finding. Throws a CommandError if nothing is left. */
+/**
+ * Loads the document, without the parts that have no counterpart: each of them is a finding. Throws a CommandError if nothing is
+ * left.
+ */
 async function loadFitting(
   value: unknown,
   { file, registry }: SourceText,
@@ -67,7 +70,10 @@ function pathOf(text: string): readonly (string | number)[] {
   return [...text.matchAll(/([\w$-]+)|\[(\d+)\]/g)].map(([, key, index]) => key ?? Number(index));
 }
 
-/** Takes the smallest part out that can be missing: an entry of a list with what refers to it, else a key at the top. False if none is there. */
+/**
+ * Takes the smallest part out that can be missing: an entry of a list with what refers to it, else a key at the top. False if
+ * none is there.
+ */
 function takeOut(value: Record<string, unknown>, path: string): boolean {
   const [key, index, inner, innerIndex] = pathOf(path);
   if (typeof key !== "string" || !Object.hasOwn(value, key) || key === "kind" || key === "apiVersion") return false;

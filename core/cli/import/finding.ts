@@ -19,5 +19,4 @@ export interface Finding {
 export const noMeaning = (why: string) => (): Taken => ["no meaning here", why];
 export const leftOut = (why: string) => (): Taken => ["left out", why];
 export const changed = (why: string) => (): Taken => ["changed", why];
-export const takenOver = (why: string) => (): Taken => ["taken over", why];
 export const notUnderstood = (why: string): Taken => ["not understood", why];

@@ -18,7 +18,7 @@ const NO_KEY = /^(|none|null|empty|no-key|not-needed|dummy|fake[-_]?key|anything
 
 const LIMITS =
   "how much a client may ask is in spec.auth (docs/keys.md), how much a replica takes in spec.admission (docs/admission.md)";
-const PRICE = "there is no price of a request here";
+export const PRICE = "there is no price of a request here";
 
 /** Keys of an entry besides its names, address, key and weight. */
 const OTHERS: Readonly<Record<string, Taken>> = {
@@ -83,7 +83,7 @@ function takeModel(entry: unknown, index: number, line: number, draft: Draft): v
     address,
     keyOf(api_key, (taken) => say("litellm_params.api_key", taken)),
   );
-  say("", [effect, effect === "taken over" ? `${why}; ${aliasText(name, target, weight, draft)}` : why]);
+  say("", [effect, effect === "taken over" ? `${why}; ${takeName(name, target, weight, draft)}` : why]);
   for (const key of Object.keys(others)) say(`litellm_params.${key}`, otherOf(key) ?? notUnderstood("no such key is known here"));
 }
 
@@ -123,11 +123,10 @@ function keyOf(key: unknown, say: (taken: Taken) => void) {
   return {};
 }
 
-/** The name of clients becomes that of the replica. */
-function aliasText(name: string, target: string, weight: unknown, draft: Draft): string {
-  if (name.includes("*") || target.includes("*")) {
+/** Lets the name of clients become that of the replica; returns what became of it. */
+function takeName(name: string, target: string, weight: unknown, draft: Draft): string {
+  if (name.includes("*") || target.includes("*"))
     return "every name that a replica lists is served; rewrites match whole names, so a pattern is none";
-  }
   draft.addAlias(name, target, weight === undefined ? 1 : Math.max(0, Math.round(numberOf(weight) ?? 1)));
   return name === target ? "its name is the replica's" : "its name by an InferenceModelRewrite";
 }

@@ -1,9 +1,19 @@
 import { isMapping } from "../../../config/read/problems.ts";
 import { type KeyTable, keys, takeKeys } from "./data.ts";
 import { changed, leftOut, noMeaning, notUnderstood } from "./finding.ts";
-import { takeModels } from "./litellm-models.ts";
+import { PRICE, takeModels } from "./litellm-models.ts";
 import type { Source } from "./source.ts";
-import { DEFAULT_PROFILE, type Take, takeChoice, takeNumber, takeProfile } from "./taking.ts";
+import {
+  DEFAULT_PROFILE,
+  LOGS,
+  type Take,
+  takeChoice,
+  takeEjectionTime,
+  takeFewestRequests,
+  takeNumber,
+  takeResponseTimeout,
+  takeRetries,
+} from "./taking.ts";
 import { onlyDocument } from "./yaml-source.ts";
 
 const FALLBACK = leftOut(
@@ -17,22 +27,6 @@ const KEYS = leftOut("who may ask, for which models and how much is in spec.auth
 const STATE = noMeaning("no database and no Redis is needed: counts are in memory");
 const BODIES = leftOut("bodies pass unchanged but for the model's name");
 const PROVIDER = leftOut("providers' models are no matter of this router");
-const PRINTS = noMeaning("logs go to the standard output and the standard error");
-const COST = noMeaning("there is no price of a request here");
-
-const takeTimeout = takeNumber({
-  path: "limits.responseTimeoutMs",
-  scale: 1000,
-  min: 1,
-  max: 2 ** 31 - 1,
-  why: "until a response begins; a stream may go on",
-});
-const takeRetries = takeNumber({
-  path: "limits.retries",
-  min: 0,
-  max: 100,
-  why: "a request that a replica has got is not sent to another one, unless that one refused it",
-});
 
 const takeAliases: Take = ({ value, line, name }, draft) => {
   if (!isMapping(value)) return notUnderstood("names and models are wanted");
@@ -46,7 +40,7 @@ const takeAliases: Take = ({ value, line, name }, draft) => {
 
 const takeStrategy = takeChoice({
   "simple-shuffle": changed(`${DEFAULT_PROFILE}; weights between different models are kept`),
-  "least-busy": takeProfile(["active-request", "max-score"], "the fewest requests under way, as this router counts them"),
+  "least-busy": takeFewestRequests,
   "latency-based-routing": changed(DEFAULT_PROFILE),
   "usage-based-routing": changed(DEFAULT_PROFILE),
   "usage-based-routing-v2": changed(DEFAULT_PROFILE),
@@ -56,16 +50,10 @@ const takeStrategy = takeChoice({
 const SETTINGS: KeyTable = {
   model_list: takeModels,
   ...keys("router_settings", "num_retries max_retries", takeRetries),
-  ...keys("router_settings", "timeout stream_timeout", takeTimeout),
+  ...keys("router_settings", "timeout stream_timeout", takeResponseTimeout),
   "router_settings.routing_strategy": takeStrategy,
   "router_settings.model_group_alias": takeAliases,
-  "router_settings.cooldown_time": takeNumber({
-    path: "ejection.baseSeconds",
-    min: 1,
-    max: 300,
-    isWhole: false,
-    why: "for the first time; each further time is twice as long",
-  }),
+  "router_settings.cooldown_time": takeEjectionTime,
   ...keys(
     "router_settings",
     "allowed_fails allowed_fails_policy disable_cooldowns retry_policy model_group_retry_policy retry_after",
@@ -86,14 +74,14 @@ const SETTINGS: KeyTable = {
     "routing_strategy_args routing_groups enable_pre_call_checks enable_pre_call_check optional_pre_call_checks enable_tag_filtering tag_filtering_match_any weights tag_routing_prefix deployment_affinity_ttl_seconds default_litellm_params default_max_parallel_requests default_priority model_group_affinity_config ignore_invalid_deployments",
     leftOut("the profile decides: spec.profiles (docs/plugins.md)"),
   ),
-  ...keys("router_settings", "set_verbose debug_level", PRINTS),
+  ...keys("router_settings", "set_verbose debug_level", LOGS),
   ...keys(
     "router_settings",
     "assistants_config search_tools guardrail_list router_general_settings provider_budget_config alerting_config",
     leftOut("it is no matter of this router"),
   ),
   "litellm_settings.num_retries": takeRetries,
-  "litellm_settings.request_timeout": takeTimeout,
+  "litellm_settings.request_timeout": takeResponseTimeout,
   ...keys("litellm_settings", "fallbacks default_fallbacks context_window_fallbacks content_policy_fallbacks", FALLBACK),
   ...keys(
     "litellm_settings",
@@ -109,7 +97,7 @@ const SETTINGS: KeyTable = {
   ...keys(
     "litellm_settings",
     "set_verbose json_logs suppress_debug_info log_raw_request_response disable_end_user_cost_tracking enable_end_user_cost_tracking_prometheus_only",
-    PRINTS,
+    LOGS,
   ),
   ...keys(
     "litellm_settings",
@@ -164,7 +152,7 @@ const SETTINGS: KeyTable = {
     PROVIDER,
   ),
   include: leftOut("import the files that it names, one by one"),
-  ...keys("router_settings", "cost_per_token", COST),
+  ...keys("router_settings", "cost_per_token", noMeaning(PRICE)),
 };
 
 /** The proxy of LiteLLM. */

@@ -2,9 +2,20 @@ import { type Flag, flag, flags, toggle } from "./command-line.ts";
 import { changed, leftOut, noMeaning, notUnderstood } from "./finding.ts";
 import { flagSource } from "./flag-source.ts";
 import { needSelector, takeNamespace, takePodPort, takeSelector } from "./router-flags.ts";
-import { DEFAULT_PROFILE, type Take, takeChoice, takeHost, takePort, takeProfile } from "./taking.ts";
+import {
+  DEFAULT_PROFILE,
+  LOGS,
+  OTLP,
+  PAIRS,
+  RETRIES,
+  type Take,
+  takeChoice,
+  takeHost,
+  takePort,
+  takeProfile,
+  takeReplicas,
+} from "./taking.ts";
 
-const PAIRS = "prefill and decode are not separated here: one replica does both for a request";
 const OFFLINE = "batches and files are no matter of this router";
 
 const parts = (value: unknown) =>
@@ -13,12 +24,7 @@ const parts = (value: unknown) =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-export const takeBackends: Take = ({ name, line, value }, draft) => {
-  const taken = parts(value).map((part) => draft.addEndpoint(part));
-  for (const [index, each] of taken.entries())
-    if (each[0] !== "taken over") draft.find(`${name} (address ${index + 1})`, line, each);
-  return ["taken over", `spec.pool.endpoints, ${taken.filter(([effect]) => effect === "taken over").length} of ${taken.length}`];
-};
+export const takeBackends: Take = (given, draft) => takeReplicas(given, parts(given.value), draft);
 
 const takeAliases: Take = ({ value }, draft) => {
   const pairs = parts(value).map((part) => part.split(/:(.*)/s, 2));
@@ -46,7 +52,8 @@ export const takeDiscovery: Take = takeChoice({
   k8s: changed("spec.kubernetes"),
 });
 
-const takeSwitches: Readonly<Record<string, Flag>> = {
+/** The switches of its router, which its chart passes too. */
+export const PRODUCTION_STACK_FLAGS: Readonly<Record<string, Flag>> = {
   "--host": flag(takeHost),
   "--port": flag(takePort),
   "--service-discovery": flag(takeDiscovery),
@@ -73,7 +80,7 @@ const takeSwitches: Readonly<Record<string, Flag>> = {
   "--prefix-min-match-length": flag(noMeaning("cached tokens are weighed against work, without a least length")),
   "--callbacks": flag(leftOut("write a plugin: signalbox new observer NAME")),
   "--request-rewriter": flag(noMeaning("it changes nothing there")),
-  ...flags(["--enable-batch-api"], toggle(leftOut(OFFLINE))),
+  "--enable-batch-api": toggle(leftOut(OFFLINE)),
   ...flags(["--file-storage-class", "--file-storage-path", "--batch-processor"], flag(leftOut(OFFLINE))),
   ...flags(["--engine-stats-interval", "--request-stats-window", "--log-stats-interval"], flag(INTERVAL)),
   "--log-stats": toggle(noMeaning("figures are in /metrics and /status")),
@@ -87,28 +94,20 @@ const takeSwitches: Readonly<Record<string, Flag>> = {
     ["--semantic-cache-model", "--semantic-cache-dir", "--semantic-cache-threshold"],
     flag(leftOut("responses are not cached here")),
   ),
-  ...flags(["--log-level", "--log-format"], flag(noMeaning("logs go to the standard output and the standard error"))),
+  ...flags(["--log-level", "--log-format"], flag(LOGS)),
   ...flags(
     ["--sentry-dsn", "--sentry-traces-sample-rate", "--sentry-profile-session-sample-rate"],
     flag(leftOut("errors are in the log; traces come from the plugin otel-traces")),
   ),
-  ...flags(
-    ["--otel-endpoint", "--otel-service-name"],
-    flag(leftOut("list the plugin otel-traces: it speaks OTLP over HTTP (port 4318), not gRPC")),
-  ),
+  ...flags(["--otel-endpoint", "--otel-service-name"], flag(OTLP)),
   "--otel-secure": toggle(leftOut("list the plugin otel-traces")),
   ...flags(["--prefill-model-labels", "--decode-model-labels"], flag(leftOut(PAIRS))),
   ...flags(
     ["--kv-aware-threshold", "--lmcache-controller-port", "--lmcache-health-check-interval", "--lmcache-worker-timeout"],
     flag(LMCACHE),
   ),
-  "--max-instance-failover-reroute-attempts": flag(
-    changed("spec.limits.retries is 2: a request that a replica has got is not sent to another one, unless that one refused it"),
-  ),
+  "--max-instance-failover-reroute-attempts": flag(changed(`spec.limits.retries is 2: ${RETRIES}`)),
 };
-
-/** The switches of its router, which its chart passes too. */
-export const PRODUCTION_STACK_FLAGS = takeSwitches;
 
 /** The router of vLLM's production stack. */
 export const productionStack = flagSource({
@@ -116,6 +115,6 @@ export const productionStack = flagSource({
   title: "production-stack's router",
   isCommand: (words) => words.some((word) => /^--(routing-logic|static-backends|k8s-label-selector)\b/.test(word)),
   usual: { host: "0.0.0.0", port: 8001 },
-  table: takeSwitches,
+  table: PRODUCTION_STACK_FLAGS,
   finish: needSelector,
 });

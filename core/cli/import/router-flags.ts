@@ -1,24 +1,30 @@
 import { type Flag, flag, flags, list, toggle } from "./command-line.ts";
 import type { Draft } from "./draft.ts";
-import { changed, leftOut, noMeaning, notUnderstood, type Taken } from "./finding.ts";
+import { changed, leftOut, noMeaning, notUnderstood } from "./finding.ts";
 import {
   DEFAULT_PROFILE,
-  type Given,
+  LOGS,
   numberOf,
+  PAIRS,
   secretLeftOut,
   type Take,
   takeChoice,
+  takeEjectionTime,
+  takeFewestRequests,
   takeHost,
   takeNumber,
   takePort,
   takeProfile,
+  takeReplicas,
+  takeResponseTimeout,
+  takeRetries,
 } from "./taking.ts";
 
 // The switches that vllm-router and SMG (sglang-router) share: both come from one program.
 
-const PAIRS = "prefill and decode are not separated here: one replica does both for a request";
 const TREE = "the router's prefix index has the size of each replica's cache, and weighs it against load";
 const BREAKER = "spec.ejection: a replica whose responses fail leaves the pool within a few requests, and returns by a trial";
+const RANKS = leftOut("write the ports of the ranks: endpoints: [{ url: http://gpu1, ports: [8000, 8001] }]");
 const IN_PROBES = ["liveness", "readiness"] as const;
 
 /** Replicas of pairs are listed as replicas that do both. */
@@ -27,18 +33,12 @@ const takePair: Take = ({ words }, draft) => {
   return effect === "taken over" ? ["left out", `${PAIRS}; it is listed as a replica that does`] : [effect, why];
 };
 
-/** Each word is a replica; addresses are shown, since they are what mistakes are in. */
-const takeWorkers: Take = ({ name, line, words }, draft): Taken => {
-  const all = words.flatMap((word) => word.split(",")).filter((word) => word !== "");
-  const taken = all.map((word) => draft.addEndpoint(word));
-  for (const [index, each] of taken.entries())
-    if (each[0] !== "taken over") draft.find(`${name} (address ${index + 1})`, line, each);
-  if (all.length === 0) return notUnderstood("it names no address");
-  return ["taken over", `spec.pool.endpoints, ${taken.filter(([effect]) => effect === "taken over").length} of ${all.length}`];
+const takeWorkers: Take = (given, draft) => {
+  const addresses = given.words.flatMap((word) => word.split(",")).filter((word) => word !== "");
+  return takeReplicas(given, addresses, draft);
 };
 
 const random = takeProfile(["random"]);
-const byRequests = takeProfile(["active-request", "max-score"], "the fewest requests under way, as this router counts them");
 const byDefault = changed(DEFAULT_PROFILE);
 const bySession = changed(`${DEFAULT_PROFILE}, so a conversation stays where its beginning is cached; no header or key binds it`);
 
@@ -47,7 +47,7 @@ const takePolicy = takeChoice({
   round_robin: takeProfile(["round-robin"]),
   power_of_two: takeProfile(["active-request", "power-of-two"]),
   cache_aware: byDefault,
-  least_load: byRequests,
+  least_load: takeFewestRequests,
   prefix_hash: byDefault,
   consistent_hash: bySession,
   consistent_hashing: bySession,
@@ -57,7 +57,7 @@ const takePolicy = takeChoice({
   kv_aware: byDefault,
   manual: bySession,
   bucket: changed(`${DEFAULT_PROFILE}; prompts are not sorted by length`),
-  passthrough: changed(DEFAULT_PROFILE),
+  passthrough: byDefault,
 });
 
 /** Labels of a selector; undefined where it is not made of them. */
@@ -76,12 +76,14 @@ export const takeSelector: Take = ({ name, words }, draft) => {
   return ["taken over", "spec.kubernetes.selector"];
 };
 
-/** Pods serve there. */
+/** Where pods serve, whatever their role is. */
+export const podPorts = (port: number) => ({ prefill: [port], decode: [port], standalone: [port] });
+
 export const takePodPort: Take = ({ name, value }, draft) => {
   const port = numberOf(value);
   if (port === undefined || !Number.isInteger(port) || port < 1 || port > 65_535)
     return notUnderstood("a port from 1 to 65535 is wanted");
-  draft.set("kubernetes.ports", { prefill: [port], decode: [port], standalone: [port] }, name);
+  draft.set("kubernetes.ports", podPorts(port), name);
   return ["taken over", "spec.kubernetes.ports"];
 };
 
@@ -122,16 +124,7 @@ const takeLimit: Take = ({ name, value }, draft) => {
   return ["changed", "spec.admission: requests wait while no replica has room, instead of one number for all of them"];
 };
 
-const takeRequestTimeout: Take = (given, draft) =>
-  takeNumber({
-    path: "limits.responseTimeoutMs",
-    scale: 1000,
-    min: 1,
-    max: 2 ** 31 - 1,
-    why: "until a response begins; a stream may go on",
-  })(given, draft);
-
-const noRetries: Take = ({ name }: Given, draft: Draft) => {
+const noRetries: Take = ({ name }, draft) => {
   draft.set("limits.retries", 0, name);
   return ["taken over", "spec.limits.retries: 0"];
 };
@@ -171,17 +164,11 @@ export const SHARED_FLAGS: Readonly<Record<string, Flag>> = {
     flag(noMeaning(TREE)),
   ),
   "--max-payload-size": flag(takeNumber({ path: "limits.bodyBytes", min: 1, max: 1024 ** 3 })),
-  ...flags(
-    ["--intra-node-data-parallel-size"],
-    flag(leftOut("write the ports of the ranks: endpoints: [{ url: http://gpu1, ports: [8000, 8001] }]")),
-  ),
-  ...flags(
-    ["--dp-aware", "--dp-minimum-tokens-scheduler"],
-    toggle(leftOut("write the ports of the ranks: endpoints: [{ url: http://gpu1, ports: [8000, 8001] }]")),
-  ),
+  "--intra-node-data-parallel-size": flag(RANKS),
+  ...flags(["--dp-aware", "--dp-minimum-tokens-scheduler"], toggle(RANKS)),
   "--enable-igw": toggle(noMeaning("replicas may have different models here: each is asked for its list")),
   "--api-key": flag(() => secretLeftOut("pool: { auth: { bearer: env:NAME } }")),
-  ...flags(["--log-dir", "--log-level"], flag(noMeaning("logs go to the standard output and the standard error"))),
+  ...flags(["--log-dir", "--log-level"], flag(LOGS)),
   "--service-discovery": toggle(changed("spec.kubernetes, with the labels of the selector")),
   "--selector": list(takeSelector),
   "--service-discovery-port": flag(takePodPort),
@@ -192,30 +179,15 @@ export const SHARED_FLAGS: Readonly<Record<string, Flag>> = {
   ),
   "--prometheus-duration-buckets": list(noMeaning("buckets are fixed here")),
   "--request-id-headers": list(changed("x-request-id is read, and sent with each response")),
-  "--request-timeout-secs": flag(takeRequestTimeout),
-  "--retry-max-retries": flag(
-    takeNumber({
-      path: "limits.retries",
-      min: 0,
-      max: 100,
-      why: "a request that a replica has got is not sent to another one, unless that one refused it",
-    }),
-  ),
+  "--request-timeout-secs": flag(takeResponseTimeout),
+  "--retry-max-retries": flag(takeRetries),
   ...flags(
     ["--retry-initial-backoff-ms", "--retry-max-backoff-ms", "--retry-backoff-multiplier", "--retry-jitter-factor"],
     flag(noMeaning("a retry goes to another replica after spec.retries.backoffMs at most")),
   ),
   "--disable-retries": toggle(noRetries),
   ...flags(["--cb-failure-threshold", "--cb-success-threshold", "--cb-window-duration-secs"], flag(noMeaning(BREAKER))),
-  "--cb-timeout-duration-secs": flag(
-    takeNumber({
-      path: "ejection.baseSeconds",
-      min: 1,
-      max: 300,
-      isWhole: false,
-      why: "for the first time; each further time is twice as long",
-    }),
-  ),
+  "--cb-timeout-duration-secs": flag(takeEjectionTime),
   "--disable-circuit-breaker": toggle(noEjection),
   "--health-failure-threshold": flag(takeProbes("failureThreshold", 1)),
   "--health-success-threshold": flag(

@@ -2,7 +2,7 @@ import { flag, flags, list, toggle } from "./command-line.ts";
 import { changed, leftOut, noMeaning, notUnderstood } from "./finding.ts";
 import { flagSource, isProgram } from "./flag-source.ts";
 import { needSelector, SHARED_FLAGS } from "./router-flags.ts";
-import { type Take, takeNumber } from "./taking.ts";
+import { OTLP, type Take, takeNumber } from "./taking.ts";
 
 const OUT_OF_SCOPE = "conversations, tools and their storage are no matter of this router: clients send the whole input";
 const NO_TOKENS = "prompts are not tokenized or parsed here: replicas do that";
@@ -43,7 +43,7 @@ export const smg = flagSource({
     ),
     "--ca-cert-paths": list(leftOut("write pool: { tls: { caFile: … } } (docs/tls.md)")),
     "--enable-trace": toggle(leftOut("list the plugin otel-traces, as in examples/observability/tracing.yaml")),
-    "--otlp-traces-endpoint": flag(leftOut("list the plugin otel-traces: it speaks OTLP over HTTP (port 4318), not gRPC")),
+    "--otlp-traces-endpoint": flag(OTLP),
     ...flags(
       ["--control-plane-api-keys", "--jwt-role-mapping"],
       list(leftOut("write admin: { tokens: … } for operators, and auth for clients (docs/keys.md)")),

@@ -1,7 +1,7 @@
 import type { Path } from "../../../config/read/problems.ts";
 import { z } from "../../contract/options.ts";
 import type { Draft } from "./draft.ts";
-import { notUnderstood, type Taken } from "./finding.ts";
+import { leftOut, noMeaning, notUnderstood, type Taken } from "./finding.ts";
 
 /** A setting with its value, as a source has it. */
 export interface Given {
@@ -85,8 +85,47 @@ export function keyInVariable(variable: string): { readonly bearer: string } | u
   return process.env[variable] === undefined ? undefined : { bearer: `env:${variable}` };
 }
 
+/** Replicas by their addresses; each that is not taken is a finding with its number. */
+export function takeReplicas({ name, line }: Given, addresses: readonly string[], draft: Draft): Taken {
+  if (addresses.length === 0) return notUnderstood("it names no address");
+  const taken = addresses.map((address) => draft.addEndpoint(address));
+  for (const [index, each] of taken.entries())
+    if (each[0] !== "taken over") draft.find(`${name} (address ${index + 1})`, line, each);
+  return ["taken over", `spec.pool.endpoints, ${taken.filter(([effect]) => effect === "taken over").length} of ${taken.length}`];
+}
+
+// What several routers have.
+
 /** Ports that clients connect to. */
 export const takePort = takeNumber({ path: "listen.port", min: 0, max: 65_535 });
 export const takeHost = takeText("listen.host");
+
 export const DEFAULT_PROFILE =
   "the default profile: it weighs the prompt's cached tokens at each replica against the work that waits there";
+export const takeFewestRequests = takeProfile(
+  ["active-request", "max-score"],
+  "the fewest requests under way, as this router counts them",
+);
+
+export const takeResponseTimeout = takeNumber({
+  path: "limits.responseTimeoutMs",
+  scale: 1000,
+  min: 1,
+  max: 2 ** 31 - 1,
+  why: "until a response begins; a stream may go on",
+});
+export const RETRIES = "a request that a replica has got is not sent to another one, unless that one refused it";
+export const takeRetries = takeNumber({ path: "limits.retries", min: 0, max: 100, why: RETRIES });
+
+/** How long a replica whose responses fail is out of the pool. */
+export const takeEjectionTime = takeNumber({
+  path: "ejection.baseSeconds",
+  min: 1,
+  max: 300,
+  isWhole: false,
+  why: "for the first time; each further time is twice as long",
+});
+
+export const PAIRS = "prefill and decode are not separated here: one replica does both for a request";
+export const OTLP = leftOut("list the plugin otel-traces: it speaks OTLP over HTTP (port 4318), not gRPC");
+export const LOGS = noMeaning("logs go to the standard output and the standard error");

@@ -2,7 +2,7 @@ import { isMapping } from "../../../config/read/problems.ts";
 import { takeFlags } from "./command-line.ts";
 import { type KeyTable, keys, mappingAt, takeKeys } from "./data.ts";
 import type { Draft } from "./draft.ts";
-import { changed, leftOut, noMeaning, notUnderstood, takenOver } from "./finding.ts";
+import { changed, leftOut, noMeaning, notUnderstood } from "./finding.ts";
 import {
   INTERVAL,
   LMCACHE,
@@ -12,14 +12,14 @@ import {
   takeDiscovery,
   takeLogic,
 } from "./production-stack.ts";
-import { needSelector, takePodPort } from "./router-flags.ts";
+import { needSelector, podPorts, takePodPort } from "./router-flags.ts";
 import type { Source } from "./source.ts";
-import { keyInVariable, secretLeftOut, type Take, takePort } from "./taking.ts";
+import { keyInVariable, OTLP, PAIRS, secretLeftOut, type Take, takePort } from "./taking.ts";
 import { onlyDocument } from "./yaml-source.ts";
 
 const ENGINE = noMeaning("how Kubernetes runs the engines is the chart's matter: leave that as it is");
 const ROUTER_POD = noMeaning("how Kubernetes runs the router: examples/deploy has a manifest, examples/gateway a chart");
-const PAIRS = leftOut("prefill and decode are not separated here: one replica does both for a request");
+const MODELS = noMeaning("a replica says itself which models it has (/v1/models)");
 const CHART = noMeaning("it is a part of the chart of its own");
 const ADAPTERS = leftOut(
   "its controller loads adapters; here replicas are asked to: signalbox adapters load NAME, or on the first request (docs/reference.md)",
@@ -53,8 +53,6 @@ const takeArgs: Take = ({ value, line }, draft) => {
   return ["taken over", "each switch for itself"];
 };
 
-const takeModelType = noMeaning("a replica says itself which models it has (/v1/models)");
-
 const MODEL_KEYS =
   "enabled annotations podAnnotations labels podLabels serviceAccountName priorityClassName runtimeClassName repository tag imagePullPolicy imagePullSecret modelRevision replicaCount resources requestCPU requestMemory requestGPU requestGPUType requestGPUMem requestGPUMemPercentage requestGPUCores limitCPU limitMemory limitGPUMem limitGPUMemPercentage limitGPUCores pvcStorage pvcAccessMode storageClass pvcMatchLabels pvcLabels pvcAnnotations extraVolumes extraVolumeMounts initContainer vllmConfig hf_token envFromSecret env affinity nodeSelectorTerms nodeName nodeSelector tolerations tolerationsPolicy shmSize serviceAnnotations keda raySpec chatTemplate chatTemplateConfigMap enableTool toolCallParser lmcacheConfig podSecurityContext containerSecurityContext securityContext startupProbe livenessProbe readinessProbe lifecycle terminationGracePeriodSeconds strategy sidecar extraContainers hostNetwork dnsPolicy containerPort servicePort";
 const ENGINE_KEYS =
@@ -68,22 +66,22 @@ const VALUES: KeyTable = {
   "servingEngineSpec.containerPort": takePodPort,
   "servingEngineSpec.vllmApiKey": takeKey,
   ...keys("servingEngineSpec.modelSpec[]", MODEL_KEYS, ENGINE),
-  ...keys("servingEngineSpec.modelSpec[]", "name modelURL modelType", takeModelType),
+  ...keys("servingEngineSpec.modelSpec[]", "name modelURL modelType", MODELS),
   "servingEngineSpec.modelSpec[].enableLoRA": changed("adapters that a replica lists, or may load, are served under their names"),
   ...keys("routerSpec", ROUTER_KEYS, ROUTER_POD),
   "routerSpec.containerPort": takePort,
   "routerSpec.serviceDiscovery": takeDiscovery,
   "routerSpec.k8sServiceDiscoveryType": PRODUCTION_STACK_FLAGS["--k8s-service-discovery-type"]!.take,
   "routerSpec.staticBackends": takeBackends,
-  "routerSpec.staticModels": takeModelType,
+  "routerSpec.staticModels": MODELS,
   "routerSpec.routingLogic": takeLogic,
   "routerSpec.prefixMinMatchLength": PRODUCTION_STACK_FLAGS["--prefix-min-match-length"]!.take,
   "routerSpec.sessionKey": SESSION_KEY,
   "routerSpec.extraArgs": takeArgs,
   ...keys("routerSpec", "engineScrapeInterval requestStatsWindow", INTERVAL),
   ...keys("routerSpec", "lmcacheConfig lmcacheControllerPort lmcacheControllerReplyPort lmcacheControllerHeartbeatPort", LMCACHE),
-  "routerSpec.enablePD": PAIRS,
-  "routerSpec.otel": leftOut("list the plugin otel-traces: it speaks OTLP over HTTP (port 4318), not gRPC"),
+  "routerSpec.enablePD": leftOut(PAIRS),
+  "routerSpec.otel": OTLP,
   "routerSpec.vllmApiKey": takeKey,
   ...keys("", "loraAdapters loraController", ADAPTERS),
   ...keys(
@@ -115,14 +113,10 @@ function findPods(values: unknown, draft: Draft): void {
   const labels = Object.entries({ ...USUAL_LABELS, ...mappingAt(engine, "labels") });
   const texts = labels.filter(([, value]) => typeof value === "string" && /^[\w.-]*$/.test(value));
   draft.set("kubernetes.selector", Object.fromEntries(texts), "servingEngineSpec.labels, or what the chart has for it");
-  draft.set(
-    "kubernetes.ports",
-    { prefill: [8000], decode: [8000], standalone: [8000] },
-    "servingEngineSpec.containerPort, or what the chart has for it",
-  );
+  draft.set("kubernetes.ports", podPorts(8000), "servingEngineSpec.containerPort, or what the chart has for it");
   draft.find("the release's namespace", 0, [
     "changed",
     "spec.kubernetes.namespace is that of the pod that the router runs in, unless it is written",
   ]);
-  draft.find("the pods of servingEngineSpec", 0, takenOver("spec.kubernetes.selector and ports")());
+  draft.find("the pods of servingEngineSpec", 0, ["taken over", "spec.kubernetes.selector and ports"]);
 }

@@ -42,8 +42,8 @@ function headOf(findings: readonly Finding[], title: string): readonly string[] 
 }
 
 /**
- * The findings of one effect, a line each; those that say the same of one setting are in one line. From `many` settings on of which the same is
- * said, it is said once.
+ * The findings of one effect, a line each; those that say the same of one setting are in one line. From `many` settings on of
+ * which the same is said, it is said once.
  */
 export function linesOf(findings: readonly Finding[], effect: Effect, many = Number.POSITIVE_INFINITY): readonly string[] {
   const byWhy = new Map<string, Map<string, number[]>>();
@@ -82,7 +82,7 @@ function placeText(lines: readonly number[]): string {
 
 /** The text where ${NAME} stands for no variable. */
 export function asItStands(text: string): string {
-  return text.split("${").join("$${");
+  return text.replaceAll("${", () => "$${");
 }
 
 /** A rewrite for each name that is not the replica's own. */
@@ -120,8 +120,8 @@ function wholeWeights(weights: readonly number[]): readonly number[] {
 }
 
 /**
- * Targets that are names of clients themselves become what those become. All of them one step further at a time: followed one by one, names
- * that stand for each other have as many ways as steps allow.
+ * Targets that are names of clients themselves become what those become. All of them one step further at a time: followed one by
+ * one, names that stand for each other have as many ways as steps allow.
  */
 function resolved(aliases: Aliases): Aliases {
   let all = aliases;

@@ -6,7 +6,9 @@ import type { Draft } from "./draft.ts";
 import { notUnderstood } from "./finding.ts";
 import type { SourceText } from "./source.ts";
 
-/** The document of a YAML source; texts in it mean what they say. Throws a CommandError that names every place that is no YAML. */
+/**
+ * The document of a YAML source; texts in it mean what they say. Throws a CommandError that names every place that is no YAML.
+ */
 export function onlyDocument({ file, text }: SourceText, draft: Draft): ConfigDocument {
   const problems: Problem[] = [];
   const [document, ...others] = readDocuments(file, text, problems, false);
