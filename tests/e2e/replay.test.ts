@@ -140,7 +140,7 @@ describe("signalbox replay", { timeout: 60_000 }, () => {
     { name: "a file that is not there", words: ["nowhere.jsonl"], code: 1, says: /There is no file nowhere\.jsonl/ },
     { name: "a speed of 0", words: ["x", "--speed", "0"], code: 2, says: /--speed wants a number/ },
     { name: "an address that is none", words: ["x", "--url", "ftp://a"], code: 2, says: /--url wants the address/ },
-    { name: "a header that is none", words: ["x", "--header", "a b"], code: 2, says: /--header wants NAME:VALUE/ },
+    { name: "a header that is none", words: ["x", "--header", "a b"], code: 2, says: /--header wants a name and a value/ },
     { name: "a key's file that is not there", words: ["x", "--key-file", "nowhere"], code: 2, says: /--key-file names a file/ },
   ];
   for (const { name, words, code, says } of REFUSED)

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { printable } from "../../contract/printable.ts";
 import { httpSend, type SendOptions } from "../../wire/http-get.ts";
 import { GetError, type GetResult } from "../../wire/http-get-result.ts";
-import type { Input } from "../frame/command.ts";
+import { fileTextOf, type Input } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/usage.ts";
 
 const TIMEOUT_MS = 5_000;
@@ -52,21 +51,11 @@ export function apiPath(parts: readonly string[], query: Readonly<Record<string,
 
 /** Throws UsageError for a token's file that can't be read. */
 export function tokenHeader(input: AdminInput): Readonly<Record<string, string>> {
-  const token = tokenOf(input);
+  const token = fileTextOf(input, "token-file") ?? process.env[TOKEN_VARIABLE];
   if (token === undefined) return {};
   if (!/^[\x20-\x7e]*$/.test(token))
     throw new UsageError(`The token for the admin port, of --token-file or ${TOKEN_VARIABLE}, is one line of ASCII characters.`);
   return { authorization: `Bearer ${token}` };
-}
-
-function tokenOf(input: AdminInput): string | undefined {
-  const file = input.text("token-file");
-  if (file === undefined) return process.env[TOKEN_VARIABLE];
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    throw new UsageError(`--token-file names a file that can't be read: ${file}.`);
-  }
 }
 
 /** For the router's log. */

@@ -4,11 +4,10 @@ import type { DryRunRequest } from "../../intake/dry-run.ts";
 import type { DecisionReport, DryRunReport } from "../../report/report-schema.ts";
 import { apiPath, askAdmin } from "../admin/ask-admin.ts";
 import { decisionText, dryRunText } from "../explain/decision-text.ts";
-import { type Input, onlyWord, print } from "../frame/command.ts";
+import { headersOf, type Input, onlyWord, print } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 
 const DEFAULT_PATH = "/v1/chat/completions";
-const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
 const EXAMPLES = "signalbox explain REQUEST_ID, or signalbox explain -f body.json";
 
 /**
@@ -69,23 +68,8 @@ function asText(bytes: Uint8Array): { readonly body: string } | { readonly bodyB
 async function readQuestion(input: Input): Promise<DryRunRequest> {
   const path = input.text("path") ?? DEFAULT_PATH;
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw new UsageError(`--path wants a path such as ${DEFAULT_PATH}, not "${path}".`);
-  const headers = headersOf(input.all("header"));
+  const headers = [...headersOf(input)];
   return { path, headers, body: await bytesOf(input.text("file") ?? "-") };
-}
-
-/** A name that is given twice has both values, as HTTP joins them. */
-function headersOf(texts: readonly string[]): DryRunRequest["headers"] {
-  const headers = new Map<string, string>();
-  for (const text of texts) {
-    const [, name, value] = HEADER.exec(text) ?? [];
-    // The text may hold a secret, so it is not shown.
-    if (name === undefined || value === undefined)
-      throw new UsageError('--header wants a name and a value, such as "x-user: ada".');
-    const key = name.toLowerCase();
-    const before = headers.get(key);
-    headers.set(key, before === undefined ? value : `${before}, ${value}`);
-  }
-  return [...headers];
 }
 
 async function bytesOf(file: string): Promise<Uint8Array> {

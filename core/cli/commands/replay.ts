@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
 import { sliceOf } from "../../simulate/slice.ts";
 import type { Trace } from "../../simulate/trace.ts";
 import { httpSend } from "../../wire/http-get.ts";
 import { printableJson, unreachable } from "../admin/ask-admin.ts";
-import { type Input, onlyWord, print } from "../frame/command.ts";
+import { fileTextOf, headersOf, type Input, onlyWord, print } from "../frame/command.ts";
 import { CommandError, numberArgument, UsageError } from "../frame/usage.ts";
 import { replay } from "../replay/replay.ts";
 import type { Report } from "../replay/tally.ts";
@@ -29,7 +28,8 @@ export async function replayCommand(input: Input): Promise<number> {
     minutes: input.text("minutes") === undefined ? 1e9 : number("minutes", 0.001, 1e7),
   };
   const url = urlOf(input.text("url") ?? "");
-  const headers = headersOf(input);
+  const key = fileTextOf(input, "key-file");
+  const headers = { ...Object.fromEntries(headersOf(input)), ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   const trace = sliceOf(await readTraceFile(file), { ...slice, mostRequests: Number.POSITIVE_INFINITY });
   const stop = new AbortController();
   void stopSignal().then(() => stop.abort());
@@ -45,24 +45,6 @@ function urlOf(text: string): EndpointUrl {
     return parseEndpointUrl(text);
   } catch {
     throw new UsageError("--url wants the address where clients connect, such as http://127.0.0.1:8080.");
-  }
-}
-
-function headersOf(input: Input): Readonly<Record<string, string>> {
-  const pairs = input.all("header").map((text) => {
-    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\x20-\x7e]*)$/.exec(text) ?? [];
-    if (name === undefined || value === undefined) throw new UsageError("--header wants NAME:VALUE, such as x-tenant:acme.");
-    return [name.toLowerCase(), value] as const;
-  });
-  const file = input.text("key-file");
-  return { ...Object.fromEntries(pairs), ...(file !== undefined && { authorization: `Bearer ${keyIn(file)}` }) };
-}
-
-function keyIn(file: string): string {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    throw new UsageError(`--key-file names a file that can't be read: ${file}.`);
   }
 }
 

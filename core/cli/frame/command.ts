@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { didYouMean } from "../../../config/read/problems.ts";
 import { durationMs } from "../../../config/schema/units.ts";
@@ -117,6 +118,38 @@ export function secondsOf(input: Input, name: string): number | undefined {
 export function numberOf(input: Input, name: string, min: number, max: number, isWhole = false): number | undefined {
   const text = input.text(name);
   return text === undefined ? undefined : numberArgument(`--${name}`, text, min, max, isWhole);
+}
+
+/** The text in the file that a switch names, such as a key; undefined where it is not given. Throws UsageError. */
+export function fileTextOf({ text }: Pick<Input, "text">, name: string): string | undefined {
+  const file = text(name);
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    throw new UsageError(`--${name} names a file that can't be read: ${file}.`);
+  }
+}
+
+/** As HTTP has them. */
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
+
+/**
+ * The headers of --header, by their names in lower case; a name that is given twice has both values, as HTTP joins them. Throws
+ * UsageError.
+ */
+export function headersOf(input: Pick<Input, "all">): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  for (const text of input.all("header")) {
+    const [, name, value] = HEADER.exec(text) ?? [];
+    // The text may hold a secret, so it is not shown.
+    if (name === undefined || value === undefined)
+      throw new UsageError('--header wants a name and a value, such as "x-user: ada".');
+    const key = name.toLowerCase();
+    const before = headers.get(key);
+    headers.set(key, before === undefined ? value : `${before}, ${value}`);
+  }
+  return headers;
 }
 
 /** Exactly one word. Throws UsageError with an example. */
