@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
 
-/** Writes what `edit` makes of a file's text, in one step; behind a link, the link stays. Rejects with an Error that says what to do. */
+/** Writes what `edit` makes of a file's text, in one step; a link stays one. Rejects with an Error that says what to do. */
 export async function editFile(file: string, edit: (text: string) => string, ifMissing: string): Promise<void> {
   if (/\.json$/i.test(file)) throw new Error(`${file} is a JSON file: change it there, or move it to a .yaml file`);
   await rewrite(file, edit, ifMissing);
@@ -19,7 +20,10 @@ async function rewrite(file: string, edit: (text: string) => string, ifMissing: 
   }
 }
 
-/** Puts one text of a file in the place of another, in one step. Rejects with an Error that says what to do, also if the file holds something else. */
+/**
+ * Puts one text of a file in the place of another, in one step. Rejects with an Error that says what to do, also if the file
+ * holds something else.
+ */
 export async function restoreFile(file: string, before: string, after: string): Promise<void> {
   const restored = (text: string) => {
     if (text === before || text === after) return after;
@@ -29,7 +33,7 @@ export async function restoreFile(file: string, before: string, after: string): 
 }
 
 async function replace(path: string, text: string, mode: number): Promise<void> {
-  const next = `${path}.signalbox-${process.pid}.tmp`;
+  const next = `${path}.signalbox-${process.pid}-${randomBytes(4).toString("hex")}.tmp`;
   try {
     await writeFile(next, text, { mode, flag: "wx" });
     await rename(next, path);
