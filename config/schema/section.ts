@@ -4,7 +4,7 @@ import { bytes, milliseconds, numberAbove, numberFrom, partOf, seconds, whole } 
 
 // Between the config's documents and the settings' tables (core/settings/).
 
-const NUMBERS: Readonly<Record<Unit, (min: number, max: number) => z.ZodType<number>>> = {
+const NUMBERS: Readonly<Record<Unit, (min: number, max: number, least?: number) => z.ZodType<number>>> = {
   count: whole,
   bytes,
   milliseconds,
@@ -44,7 +44,7 @@ export function setting<Setting extends Row>(row: Setting, otherwise?: unknown) 
 
 function schemaOf(row: Row): z.ZodType {
   if ("choices" in row) return z.enum(row.choices);
-  return "unit" in row ? NUMBERS[row.unit](row.min, row.max) : z.boolean();
+  return "unit" in row ? NUMBERS[row.unit](row.min, row.max, row.least) : z.boolean();
 }
 
 /** A schema for a key that may be left out and stands for `value` then. */

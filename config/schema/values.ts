@@ -61,9 +61,11 @@ export function milliseconds(min: number, max: number) {
   return orText(whole(min, max), DURATION, "a time such as 75s", (text) => durationMs(text, 1) ?? Number.NaN);
 }
 
-/** Bytes, or a size with its unit: 33554432 or 32MiB. */
-export function bytes(min: number, max: number) {
-  return orText(whole(min, max), SIZE, "a size such as 32MiB", (text) => sizeBytes(text) ?? Number.NaN);
+/** Bytes, or a size with its unit: 33554432 or 32MiB. Below `least` there is only 0. */
+export function bytes(min: number, max: number, least = min) {
+  const size = orText(whole(min, max), SIZE, "a size such as 32MiB", (text) => sizeBytes(text) ?? Number.NaN);
+  if (least === min) return size;
+  return size.refine((value) => value === 0 || value >= least, `0 or at least ${least} bytes: write a unit, such as 256MiB`);
 }
 
 function orText(number: z.ZodType<number, number>, pattern: RegExp, wanted: string, read: (text: string) => number) {

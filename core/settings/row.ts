@@ -17,6 +17,8 @@ export interface NumberRow extends AnyRow {
   readonly unit: Unit;
   readonly min: number;
   readonly max: number;
+  /** The least number of bytes besides 0, where 0 stands for something else. */
+  readonly least?: number;
 }
 
 type NumberSetting = NumberRow & { readonly default: number };

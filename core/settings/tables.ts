@@ -8,12 +8,15 @@ export const LIMITS = {
   headBytes: bytes(32 * KIB, "Largest request head, all lines together.", KIB, MIB),
   headerCount: count(128, "Most header lines in a head.", 1, 10_000),
   bodyBytes: bytes(32 * MIB, "Largest request body.", 1, 1024 * MIB),
-  memoryBytes: bytes(
-    0,
-    "All request bodies under way and all unread responses together; 0 for a quarter of the memory, at most 1 GiB.",
-    0,
-    1024 * 1024 * MIB,
-  ),
+  memoryBytes: {
+    ...bytes(
+      0,
+      "All request bodies under way and all unread responses together, 1 MiB at least; 0 for a quarter of the memory, at most 1 GiB.",
+      0,
+      1024 * 1024 * MIB,
+    ),
+    least: MIB,
+  },
   bodyDepth: count(256, "Deepest nesting of a JSON body.", 1, 10_000),
   headTimeoutMs: time(20_000, "From the first byte of a request head to its last."),
   bodyTimeoutMs: time(60_000, "From the end of the head to the end of the body."),

@@ -10,6 +10,8 @@ describe("times and sizes with a unit", () => {
     ["bodyBytes", "512B", 512],
     ["bodyBytes", "64kib", 65_536],
     ["memoryBytes", "0.5GiB", 536_870_912],
+    ["memoryBytes", "1MiB", 1_048_576],
+    ["memoryBytes", "0", 0],
     ["idleTimeoutMs", "75s", 75_000],
     ["idleTimeoutMs", "250ms", 250],
     ["responseTimeoutMs", "10m", 600_000],
@@ -34,6 +36,7 @@ describe("times and sizes with a unit", () => {
 
   const TIME = "wanted a whole number from 1 to 2147483647 or a time such as 75s.";
   const SIZE = "wanted a whole number from 1 to 1073741824 or a size such as 32MiB.";
+  const MEMORY = "wanted 0 or at least 1048576 bytes: write a unit, such as 256MiB.";
   const refusals: readonly (readonly [key: string, written: string, problem: string])[] = [
     ["idleTimeoutMs", "75 seconds", `found "75 seconds"; ${TIME}`],
     ["idleTimeoutMs", "-1s", `found "-1s"; ${TIME}`],
@@ -41,6 +44,8 @@ describe("times and sizes with a unit", () => {
     ["idleTimeoutMs", "0.5ms", `found "0.5ms"; ${TIME.replace(" or a time such as 75s", "")}`],
     ["idleTimeoutMs", "99d", `found "99d"; ${TIME.replace(" or a time such as 75s", "")}`],
     ["bodyBytes", "32M", `found "32M"; ${SIZE}`],
+    ["memoryBytes", "256", `found 256; ${MEMORY}`],
+    ["memoryBytes", "256KiB", `found "256KiB"; ${MEMORY}`],
     ["bodyBytes", "2GiB", `found "2GiB"; ${SIZE.replace(" or a size such as 32MiB", "")}`],
   ];
   for (const [key, written, problem] of refusals) {
