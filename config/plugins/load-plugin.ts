@@ -1,8 +1,9 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, writeSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Definition } from "../../core/contract/plugin.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
+import { onExit } from "../../core/runtime/on-exit.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { findPackage } from "./find-package.ts";
 import { importModule } from "./import-module.ts";
@@ -24,7 +25,8 @@ export async function loadPluginModule(from: string, baseDir: string): Promise<L
   const located = locate(from, baseDir);
   // The path that a stack shows, whatever links lead to it.
   const file = located && realpathSync(located);
-  const module = file === undefined ? await importPackage(packageName(from)) : await importFile(file);
+  const load = () => (file === undefined ? importPackage(packageName(from)) : importFile(file));
+  const module = await namedAtExit(file ?? from, load);
   return { definition: checkDefinition(module, file ?? from), file: file ?? "" };
 }
 
@@ -32,6 +34,19 @@ export async function loadPluginModule(from: string, baseDir: string): Promise<L
 export async function pluginFiles(from: string, baseDir: string): Promise<readonly string[]> {
   const path = pathOf(from, baseDir);
   return path === undefined ? [] : [path, ...(await moduleFiles(path)).paths];
+}
+
+/** A module that ends the process while it is loading is named, and the exit code says that something failed. */
+async function namedAtExit(name: string, load: () => Promise<unknown>): Promise<unknown> {
+  const forget = onExit(() => {
+    process.exitCode = Number(process.exitCode) || 1;
+    writeSync(2, `signalbox: ${name} ended the program while it was loading; a plugin's module must not call process.exit.\n`);
+  });
+  try {
+    return await load();
+  } finally {
+    forget();
+  }
 }
 
 /** The path of a file; undefined for a package. */
@@ -89,7 +104,7 @@ class RefusedModule extends Error {}
 /** How long a module may take to load. */
 const MODULE_MS = 10_000;
 
-/** Rejects if the module waits for something that does not come. The timer keeps the process, which would end with nothing else to do. */
+/** Rejects if the module waits for what does not come. The timer keeps the process, which would end with nothing else to do. */
 async function withinTime(module: Promise<unknown>, file: string): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {

@@ -85,11 +85,17 @@ describe("the command line", () => {
     readonly code: number;
     readonly says: RegExp;
   }
-  /** Of a process: `start` takes over its outputs, and ends it. */
+  const quitting = join(folder, "quitting.yaml");
+  writeFileSync(quitting, "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { from: ./quits.mjs } ] }\n");
+  writeFileSync(join(folder, "quits.mjs"), "process.exit(0);\n");
+  const quit = /^signalbox: \/.*quits\.mjs ended the program while it was loading/m;
+  /** Of a process: `start` takes over its outputs, and ends it; a plugin's module may end it too. */
   const started: readonly Refusal[] = [
     { argv: ["start", "-f", bad, "--port", "0"], code: 1, says: /bad\.yaml:5:3 .*listen[\s\S]*Nothing was started/ },
     { argv: ["start", "-f", "absent.yaml"], code: 1, says: /no such file/ },
     { argv: ["start", "--port", "many"], code: 2, says: /0 to 65535/ },
+    { argv: ["start", "-f", quitting], code: 1, says: quit },
+    { argv: ["check", quitting], code: 1, says: quit },
     { argv: ["--version"], code: 0, says: /^signalbox \d+\.\d+\.\d+ on (node|deno|bun) \d/ },
     { argv: [], code: 2, says: /signalbox start/ },
   ];
