@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { GatewayCall, health, startTestEpp, type TestEpp } from "../support/gateway.ts";
+import { type EppWithClients, GatewayCall, health, startEppWithClients, startTestEpp } from "../support/gateway.ts";
 import { GrpcClient } from "../support/grpc-client.ts";
 import { outstanding, waitUntil } from "../support/router.ts";
-import { type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 
 const CHAT = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] });
 const SETTINGS = 4;
@@ -12,29 +11,17 @@ const HEADERS = 1;
 const CONTINUATION = 9;
 
 describe("hostile and failing gateways", () => {
-  let replica: ScriptedReplica;
-  let epp: TestEpp;
-  const clients: GrpcClient[] = [];
+  let epp: EppWithClients;
 
   before(async () => {
-    replica = await startScriptedReplica(() => {});
-    epp = await startTestEpp([replica.url], { spec: "  limits: { bodyBytes: 100000, bodyTimeoutMs: 300, headTimeoutMs: 300 }" });
+    epp = await startEppWithClients("  limits: { bodyBytes: 100000, bodyTimeoutMs: 300, headTimeoutMs: 300 }");
   });
-  after(async () => {
-    for (const client of clients) client.close();
-    await epp.close();
-    await replica.close();
-  });
+  after(() => epp.close());
 
-  function connected(options?: ConstructorParameters<typeof GrpcClient>[1]): GrpcClient {
-    const client = new GrpcClient(epp.port, options);
-    clients.push(client);
-    return client;
-  }
   /** Everything was given back, and others are served. */
   async function isWell(): Promise<void> {
     await waitUntil(() => outstanding(epp.router).inFlight === 0 && epp.router.gate.memory.bodyBytes === 0);
-    assert.equal(await health(connected(), "readiness"), "SERVING");
+    assert.equal(await health(epp.connected(), "readiness"), "SERVING");
   }
 
   for (const [name, bytes] of [
@@ -43,7 +30,7 @@ describe("hostile and failing gateways", () => {
     ["noise", randomBytes(5000)],
   ] as const) {
     it(`ends a connection that begins with ${name}`, async () => {
-      const client = connected({ isBegun: false });
+      const client = epp.connected({ isBegun: false });
       client.socket.write(bytes);
       await waitUntil(() => client.isClosed);
       await isWell();
@@ -51,7 +38,7 @@ describe("hostile and failing gateways", () => {
   }
 
   it("ends a connection that says nothing", async () => {
-    const client = connected({ isBegun: false });
+    const client = epp.connected({ isBegun: false });
     await waitUntil(() => client.isClosed);
     assert.equal(client.goawayCode, undefined);
   });
@@ -79,7 +66,7 @@ describe("hostile and failing gateways", () => {
     ],
   ] as const) {
     it(`says why it ends a connection: ${name}`, async () => {
-      const client = connected();
+      const client = epp.connected();
       send(client);
       await waitUntil(() => client.isClosed);
       assert.ok((client.goawayCode ?? 0) > 0);
@@ -88,16 +75,15 @@ describe("hostile and failing gateways", () => {
   }
 
   it("ends a connection whose headers do not end in time", async () => {
-    const client = connected();
+    const client = epp.connected();
     client.frame(HEADERS, 0, 1, Buffer.from([0x82]));
     await waitUntil(() => client.isClosed);
     await isWell();
   });
 
   it("a call that comes after the stop has begun is refused, and those under way go on", async () => {
-    const own = await startTestEpp([replica.url]);
-    const client = new GrpcClient(own.port);
-    clients.push(client);
+    const own = await startTestEpp([epp.replica.url]);
+    const client = epp.connected({}, own.port);
     const call = new GatewayCall(client, { body: CHAT });
     await call.ask();
     const drained = own.server.drain(5_000);
@@ -113,9 +99,8 @@ describe("hostile and failing gateways", () => {
   });
 
   it("ends a call of which the peer takes nothing, and gives it back", async () => {
-    const own = await startTestEpp([replica.url], { spec: "  limits: { writeTimeoutMs: 300 }" });
-    const client = new GrpcClient(own.port, { streamWindow: 0 });
-    clients.push(client);
+    const own = await startTestEpp([epp.replica.url], { spec: "  limits: { writeTimeoutMs: 300 }" });
+    const client = epp.connected({ streamWindow: 0 }, own.port);
     const call = new GatewayCall(client, { body: CHAT });
     call.head();
     call.body();
@@ -127,7 +112,7 @@ describe("hostile and failing gateways", () => {
   });
 
   it("thousands of windows in one go hold nobody up", async () => {
-    const client = connected();
+    const client = epp.connected();
     const calls = Array.from({ length: 300 }, () => new GatewayCall(client, { body: CHAT }));
     for (const call of calls) call.head();
     const windows = Buffer.alloc(6 * 2_000);
@@ -159,7 +144,7 @@ describe("hostile and failing gateways", () => {
   });
 
   it("refuses bytes that are no message, and other methods", async () => {
-    const client = connected();
+    const client = epp.connected();
     const broken = client.call("/envoy.service.ext_proc.v3.ExternalProcessor/Process");
     broken.send(Buffer.from([0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
     await waitUntil(() => broken.status === 3);
@@ -176,9 +161,9 @@ describe("hostile and failing gateways", () => {
 
   it("answers 413 for a body, and for a message, that is larger than allowed", async () => {
     const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(100_000) }] });
-    const asked = await new GatewayCall(connected(), { body }).ask();
+    const asked = await new GatewayCall(epp.connected(), { body }).ask();
     assert.equal(asked.status, 413);
-    const call = new GatewayCall(connected(), { body: CHAT, headers: { "content-length": "10" } });
+    const call = new GatewayCall(epp.connected(), { body: CHAT, headers: { "content-length": "10" } });
     call.head();
     call.call.sendData(Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]));
     call.call.sendData(new Uint8Array(100));
@@ -187,7 +172,7 @@ describe("hostile and failing gateways", () => {
   });
 
   it("answers 408 for a body that never ends", async () => {
-    const call = new GatewayCall(connected(), { body: CHAT });
+    const call = new GatewayCall(epp.connected(), { body: CHAT });
     call.head();
     call.say({ request_body: { body: Buffer.from(CHAT.slice(0, 5)), end_of_stream: false } });
     assert.equal((await call.next()).immediate_response?.status?.code, 408);
@@ -195,7 +180,7 @@ describe("hostile and failing gateways", () => {
   });
 
   it("serves 500 streams of one connection at once, and gives everything back when it breaks", async () => {
-    const client = connected();
+    const client = epp.connected();
     const calls = Array.from({ length: 500 }, () => new GatewayCall(client, { body: CHAT }));
     for (const call of calls) {
       call.head();
@@ -208,7 +193,7 @@ describe("hostile and failing gateways", () => {
   });
 
   it("keeps to the peer's windows, and goes on when they grow", async () => {
-    const client = connected({ streamWindow: 100 });
+    const client = epp.connected({ streamWindow: 100 });
     const call = new GatewayCall(client, { body: CHAT });
     call.head();
     call.body();
@@ -223,7 +208,7 @@ describe("hostile and failing gateways", () => {
   });
 
   it("answers a ping", async () => {
-    const client = connected();
+    const client = epp.connected();
     client.frame(6, 0, 0, new Uint8Array(8));
     await waitUntil(() => client.pongs === 1);
   });

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { GatewayCall, health, startTestEpp, type TestEpp } from "../support/gateway.ts";
-import { GrpcClient } from "../support/grpc-client.ts";
+import { type EppWithClients, GatewayCall, health, startEppWithClients } from "../support/gateway.ts";
+import type { GrpcClient } from "../support/grpc-client.ts";
 import { outstanding, waitUntil } from "../support/router.ts";
-import { type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 
 const chatOf = (content: string) => JSON.stringify({ model: "m", messages: [{ role: "user", content }] });
 const CHAT = chatOf("Hello");
@@ -15,26 +14,14 @@ const MEMORY = 4 * 1024 * 1024;
 const MOST = 100;
 
 describe("gateways that bring more than there is room for", () => {
-  let replica: ScriptedReplica;
-  let epp: TestEpp;
-  const clients: GrpcClient[] = [];
+  let epp: EppWithClients;
 
   before(async () => {
-    replica = await startScriptedReplica(() => {});
     const limits = `bodyTimeoutMs: 300, memoryBytes: ${MEMORY}, bodyBytes: 100000, clientConnections: ${MOST}`;
-    epp = await startTestEpp([replica.url], { spec: `  limits: { ${limits} }` });
+    epp = await startEppWithClients(`  limits: { ${limits} }`);
   });
-  after(async () => {
-    for (const client of clients) client.close();
-    await epp.close();
-    await replica.close();
-  });
+  after(() => epp.close());
 
-  function connected(options?: ConstructorParameters<typeof GrpcClient>[1]): GrpcClient {
-    const client = new GrpcClient(epp.port, options);
-    clients.push(client);
-    return client;
-  }
   /** Calls that have told of a whole request. */
   function asked(client: GrpcClient, count: number, body = CHAT): readonly GatewayCall[] {
     const calls = Array.from({ length: count }, () => new GatewayCall(client, { body }));
@@ -48,14 +35,14 @@ describe("gateways that bring more than there is room for", () => {
   async function isWell(): Promise<void> {
     const { memory } = epp.router.gate;
     await waitUntil(() => outstanding(epp.router).inFlight === 0 && memory.bodyBytes === 0 && memory.unreadBytes === 0);
-    const served = new GatewayCall(connected(), { body: CHAT });
+    const served = new GatewayCall(epp.connected(), { body: CHAT });
     assert.equal((await served.ask()).status, 0);
     served.call.reset();
     await waitUntil(() => outstanding(epp.router).inFlight === 0);
   }
 
   it("bodies behind closed windows count as memory: more of them are refused", async () => {
-    const client = connected({ streamWindow: 0 });
+    const client = epp.connected({ streamWindow: 0 });
     const before = epp.log.length;
     asked(client, 80, LONG);
     await waitUntil(() => outstanding(epp.router).inFlight + epp.log.length - before === 80);
@@ -68,7 +55,7 @@ describe("gateways that bring more than there is room for", () => {
   });
 
   it("responses behind closed windows take half of the memory; beyond that the calls with most of them end", async () => {
-    const client = connected({ streamWindow: 2_000 });
+    const client = epp.connected({ streamWindow: 2_000 });
     const calls = asked(client, 80);
     await waitUntil(() => calls.every((call) => call.waiting === 2));
     for (const call of calls) {
@@ -84,7 +71,7 @@ describe("gateways that bring more than there is room for", () => {
   });
 
   it("all connections together have a bound on requests, each has one on streams, and both are given back", async () => {
-    const [one, two] = [connected(), connected()];
+    const [one, two] = [epp.connected(), epp.connected()];
     const first = asked(one, MOST);
     await waitUntil(() => outstanding(epp.router).inFlight === MOST);
     const [beyond] = asked(one, 1);
@@ -102,7 +89,7 @@ describe("gateways that bring more than there is room for", () => {
   });
 
   it("requests that stop after their head end in time, however many there are", async () => {
-    const client = connected();
+    const client = epp.connected();
     const calls = Array.from({ length: MOST }, () => new GatewayCall(client, { body: CHAT }));
     for (const call of calls) call.head();
     const answers = await Promise.all(calls.map((call) => call.next()));
@@ -111,14 +98,14 @@ describe("gateways that bring more than there is room for", () => {
   });
 
   it("streams that never say what they want end in time", async () => {
-    const client = connected();
+    const client = epp.connected();
     const checks = Array.from({ length: MOST }, () => client.call(HEALTH));
     await waitUntil(() => checks.every(({ status }) => status === STATUS.late));
     await isWell();
   });
 
   it("a stream that is closed by its gateway in the middle gives back what it had", async () => {
-    const client = connected();
+    const client = epp.connected();
     const [bare, half, whole] = [1, 2, 3].map(() => new GatewayCall(client, { body: CHAT }));
     bare!.call.end();
     half!.head();
@@ -131,7 +118,7 @@ describe("gateways that bring more than there is room for", () => {
   });
 
   it("a response that comes faster than the gateway takes it ends alone", async () => {
-    const client = connected({ streamWindow: 20_000 });
+    const client = epp.connected({ streamWindow: 20_000 });
     const call = new GatewayCall(client, { body: CHAT });
     await call.ask();
     call.responseHead({ "content-type": "text/plain" });

@@ -15,8 +15,9 @@ import {
 } from "../../core/epp/ext-proc.ts";
 import type { Router } from "../../core/router.ts";
 import { runRouter } from "../../core/run-router.ts";
-import type { ClientCall, GrpcClient } from "./grpc-client.ts";
+import { type ClientCall, GrpcClient } from "./grpc-client.ts";
 import { type AccessLine, loadTestConfig, readyCount, type TestRouterOptions, waitUntil } from "./router.ts";
+import { type ScriptedReplica, startScriptedReplica } from "./scripted-replica.ts";
 
 const PROCESS = "/envoy.service.ext_proc.v3.ExternalProcessor/Process";
 const DESTINATION = "x-gateway-destination-endpoint";
@@ -63,6 +64,33 @@ export async function startTestEpp(urls: readonly string[], options: TestRouterO
     async close() {
       await server.drain(0);
       router.close();
+    },
+  };
+}
+
+export interface EppWithClients extends TestEpp {
+  readonly replica: ScriptedReplica;
+  /** A client of it, or of another port, that ends with it. */
+  connected(options?: ConstructorParameters<typeof GrpcClient>[1], port?: number): GrpcClient;
+}
+
+/** The same over one replica, with clients. */
+export async function startEppWithClients(spec: string): Promise<EppWithClients> {
+  const replica = await startScriptedReplica(() => {});
+  const epp = await startTestEpp([replica.url], { spec });
+  const clients: GrpcClient[] = [];
+  return {
+    ...epp,
+    replica,
+    connected(options, port = epp.port) {
+      const client = new GrpcClient(port, options);
+      clients.push(client);
+      return client;
+    },
+    async close() {
+      for (const client of clients) client.close();
+      await epp.close();
+      await replica.close();
     },
   };
 }

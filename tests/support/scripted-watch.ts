@@ -1,11 +1,13 @@
 import { after } from "node:test";
-import { Watch } from "../../core/kubernetes/watch.ts";
+import { Watch, type WatchOptions } from "../../core/kubernetes/watch.ts";
 import { collectedLog } from "./collected-log.ts";
 import { FakeClock, settle } from "./fake-clock.ts";
 import { scriptedKubernetes } from "./scripted-kubernetes.ts";
 
+type Options = Partial<Pick<WatchOptions<string>, "path" | "isOptional" | "random">>;
+
 /** A watch of a scripted server, on a clock that the test moves. What was told is in `told`: names in their order. */
-export function scriptedWatch({ random = () => 1 }: { readonly random?: () => number } = {}) {
+export function scriptedWatch(options: Options = {}) {
   const server = scriptedKubernetes();
   const clock = new FakeClock();
   const log = collectedLog();
@@ -17,8 +19,9 @@ export function scriptedWatch({ random = () => 1 }: { readonly random?: () => nu
     pick: ({ metadata: { name } }) => (name.startsWith("other") ? undefined : name),
     changed: (items) => told.push([...items.keys()]),
     clock,
-    random,
+    random: () => 1,
     log,
+    ...options,
   });
   after(() => watch.stop());
   const started = async (...answers: (object | Error)[]) => {

@@ -6,5 +6,5 @@ const FILE = new URL("../../config/LIMITS.md", import.meta.url);
 const text = readFileSync(FILE, "utf8");
 writeFileSync(
   FILE,
-  text.replace(/^\|.*\|$/ms, () => limitsTable(text).join("\n")),
+  text.replace(/^\|.*\|$/ms, () => limitsTable(text)),
 );
