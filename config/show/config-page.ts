@@ -35,7 +35,7 @@ interface Section {
   readonly keys: readonly ConfigKey[];
 }
 
-/** The reference page of all config keys, in Markdown. \`effective\` is a config that says nothing but its endpoints. */
+/** The reference page of all config keys, in Markdown. `effective` is a config that says nothing but its endpoints. */
 export function configPage(effective: EffectiveConfig): string {
   const parts = configSections(effective).map(({ title, meaning, keys }) => {
     const rows = keys.map(({ key, value, default: usual, meaning: text }) => {
@@ -51,7 +51,7 @@ export function configPage(effective: EffectiveConfig): string {
 export function configSections(effective: EffectiveConfig): readonly Section[] {
   const spec = propertiesOf(propertiesOf(schemaOf(routerDocument))["spec"]);
   const router = Object.entries(spec).map(([name, schema]) => {
-    const usual = valueAt(effective.router.spec, [name]);
+    const usual = valueAt(effective.router.spec, name);
     return { title: `## spec.${name}`, meaning: meaningOf(schema), keys: keysOf(schema, "", name, usual) };
   });
   return [
@@ -73,7 +73,7 @@ function keysOf(node: unknown, path: string, name = path, usual?: unknown, isReq
     const required = Array.isArray(branch["required"]) ? branch["required"] : [];
     const own = Object.entries(propertiesOf(branch)).flatMap(([key, inner]) => {
       const place = path === "" ? key : `${path}.${key}`;
-      return keysOf(inner, place, place, valueAt(usual, [key]), required.includes(key));
+      return keysOf(inner, place, place, valueAt(usual, key), required.includes(key));
     });
     const { items } = branch;
     return isMapping(items) && hasKeys(items) ? [...own, ...keysOf(items, `${name}[]`)] : own;
@@ -104,6 +104,7 @@ function withoutDefault(meaning: string): { readonly text: string; readonly told
   return { text: meaning, told: /([\w.]+) \(the default\)|\(([\w.]+), the default\)/.exec(meaning)?.slice(1).find(Boolean) };
 }
 
+const valueAt = (value: unknown, key: string): unknown => (isMapping(value) ? value[key] : undefined);
 const schemaOf = (document: Parameters<typeof jsonSchemaOf>[0]): JsonSchema => jsonSchemaOf(document) ?? {};
 const propertiesOf = (node: unknown): JsonSchema => (isMapping(node) && isMapping(node["properties"]) ? node["properties"] : {});
 const meaningOf = (node: unknown): string => (isMapping(node) ? String(node["description"] ?? "") : "");
@@ -114,10 +115,6 @@ function branchesOf(node: unknown): readonly JsonSchema[] {
   if (!isMapping(node)) return [];
   const choices = node["anyOf"] ?? node["oneOf"];
   return Array.isArray(choices) ? choices.flatMap(branchesOf) : [node];
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce((inner, key) => (isMapping(inner) ? inner[key] : undefined), value);
 }
 
 /** A default in one word; "" for what is a mapping, or a list of them. */

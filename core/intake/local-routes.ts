@@ -26,8 +26,8 @@ interface LocalParts {
 }
 
 /**
- * Responds to a request that needs no replica, preflights included; `lines` are header lines of every response. Returns the status; 0 for any other path or method. Throws
- * RouterError for a model that there is not.
+ * Responds to a request that needs no replica, preflights included; `lines` are header lines of every response. Returns the
+ * status; 0 for any other path or method. Throws RouterError for a model that there is not.
  */
 export function respondLocally(
   head: Head,

@@ -5,10 +5,10 @@ import { Writable } from "node:stream";
 type Print = (text: string) => void;
 
 /**
- * Sends what anything in this process prints through `print` (what is meant for the standard output) and `printError` (the standard
- * error): plugins, and the packages that they use. By themselves, `console` and `process.stdout` either block the event loop while the reader of a pipe
- * stalls, or keep in memory whatever it does not read. Calls of Deno's own `Deno.stdout`, and of `fs` with an output's number, are not
- * covered.
+ * Sends what anything in this process prints through `print` (what is meant for the standard output) and `printError` (the
+ * standard error): plugins, and the packages that they use. By themselves, `console` and `process.stdout` either block the event
+ * loop while the reader of a pipe stalls, or keep in memory whatever it does not read. Calls of Deno's own `Deno.stdout`, and of
+ * `fs` with an output's number, are not covered.
  */
 export function takeConsole(print: Print, printError: Print): void {
   const stdout = streamTo(print);

@@ -47,8 +47,8 @@ export function configSource(
       resources = cluster;
     },
     /**
-     * Loads the config with an overlay, from the files or over what runs; resources are in it as they are now. The command line's addresses
-     * are in it.
+     * Loads the config with an overlay, from the files or over what runs; resources are in it as they are now. The command line's
+     * addresses are in it.
      */
     async load(overlay: Overlay, running?: LoadedConfig): Promise<LoadedConfig | RefusedConfig> {
       const fixed = running?.texts ?? (demoText === undefined ? undefined : [{ file: "demo", text: demoText }]);

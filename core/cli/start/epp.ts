@@ -32,7 +32,7 @@ function eppArguments(input: Input): StartArguments {
 async function listenGrpc({ config }: LoadedConfig, router: Router): Promise<EppServer> {
   const { listen: address, settings } = config;
   if (address.tls !== undefined) throw new CommandError(1, NO_TLS);
-  const server = await startEpp({
+  return startEpp({
     ...address,
     limits: settings.limits,
     clock: systemClock,
@@ -44,5 +44,4 @@ async function listenGrpc({ config }: LoadedConfig, router: Router): Promise<Epp
   }).catch((thrown) => {
     throw portError(thrown, address, "--grpc-port", "--host");
   });
-  return server;
 }

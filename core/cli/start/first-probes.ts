@@ -18,8 +18,9 @@ export interface ProbedRouter {
 }
 
 /**
- * Resolves once each replica's first probe has a result and there is at least one replica, at the latest after two seconds, or when
- * `interrupted` settles: to false in that case, else to true. `noticed` is called when it takes long enough to be noticed, with the number of replicas waited for.
+ * Resolves once each replica's first probe has a result and there is at least one replica, at the latest after two seconds, or
+ * when `interrupted` settles: to false in that case, else to true. `noticed` is called when it takes long enough to be noticed,
+ * with the number of replicas waited for.
  */
 export async function firstProbes(
   router: ProbedRouter,
@@ -83,7 +84,7 @@ For your own replicas: ${CALLED.start} http://gpu1:8000 http://gpu2:8000
 `;
 }
 
-/** What is printed before them when the first probes take a while. */
+/** What is printed before the first lines when the first probes take a while. */
 export function waitingNote(url: string, replicas: number): string {
   return `Requests to ${url} are taken; waiting up to two seconds for ${firstResults(replicas)}.\n`;
 }

@@ -27,8 +27,8 @@ export function targetCounts({ config, features }: Pick<Router, "config" | "feat
 }
 
 /**
- * The resources of the cluster that a config names, watched; undefined if it names none. The config may be one that can't run without
- * them. Rejects with an Error that says what to change if there is no way to the cluster.
+ * The resources of the cluster that a config names, watched; undefined if it names none. The config may be one that can't run
+ * without them. Rejects with an Error that says what to change if there is no way to the cluster.
  */
 export async function openCluster(
   loaded: LoadedConfig | RefusedConfig,

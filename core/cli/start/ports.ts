@@ -1,4 +1,5 @@
 import type { Address } from "../../../config/config.ts";
+import { thrownCode } from "../../contract/thrown-text.ts";
 
 /** A URL that reaches a server listening on this address from the same machine. */
 export function urlOf(host: string, port: number, isTls = false): string {
@@ -13,9 +14,9 @@ function hostInUrl(host: string): string {
 /** Codes for an address of another machine. Deno reports EINVAL instead of EADDRNOTAVAIL. */
 const NOT_OURS: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EINVAL", "ENOTFOUND"]);
 
-/** An Error that says why an address can't be listened on and which key or switch to change. Any other error is returned unchanged. */
+/** An Error that says why an address can't be listened on, and what to change. Any other error is returned as it is. */
 export function portError(thrown: unknown, { host, port }: Address, portKey: string, hostKey: string): unknown {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const code = thrownCode(thrown);
   if (code === "EADDRINUSE")
     return new Error(`${host}:${port} is in use; stop what listens there or choose another with ${portKey}.`);
   if (code === "EACCES") return new Error(`${host}:${port} may not be listened on; choose a port above 1023 with ${portKey}.`);

@@ -7,9 +7,9 @@ const LONGEST_MS = 10_000;
 /**
  * Tells systemd how the program is, where the unit asks for it (`Type=notify`). Never throws, and waits for nothing.
  *
- * systemd listens on a Unix datagram socket, which Node and Bun can't send to. So its own program `systemd-notify` sends, one message
- * after the other, and the unit needs `NotifyAccess=all`. (`Type=notify-reload` would want the system's monotonic time with a reload, which
- * Deno and Bun do not tell.) Without NOTIFY_SOCKET in `env` nothing is sent.
+ * systemd listens on a Unix datagram socket, which Node and Bun can't send to. So its own program `systemd-notify` sends, one
+ * message after the other, and the unit needs `NotifyAccess=all`. (`Type=notify-reload` would want the system's monotonic time
+ * with a reload, which Deno and Bun do not tell.) Without NOTIFY_SOCKET in `env` nothing is sent.
  */
 export function serviceManager(log: Log, env: NodeJS.ProcessEnv = process.env) {
   let sent = Promise.resolve();
@@ -39,7 +39,8 @@ export function serviceManager(log: Log, env: NodeJS.ProcessEnv = process.env) {
 function notify(assignment: string, env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn("systemd-notify", [assignment], { stdio: "ignore", env, timeout: LONGEST_MS });
-    // The program must not wait at its end for a service manager that does not read. (On Deno, a child that could not start has no unref.)
+    // The program must not wait at its end for a service manager that does not read. (On Deno, a child that could not start has
+    // no unref.)
     child.once("spawn", () => child.unref());
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(code === 0 ? "" : `systemd-notify ended with ${code ?? signal}`));

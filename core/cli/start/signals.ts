@@ -8,7 +8,10 @@ import { whenNpxShellEnds } from "../../runtime/npx-shell.ts";
  */
 const SAME_SIGNAL_MS = 500;
 
-/** Resolves at the first SIGINT or SIGTERM, or when the npx that began it was stopped. A second one ends the process at once, with exit code 130. */
+/**
+ * Resolves at the first SIGINT or SIGTERM, or when the npx that began it was stopped. A second one ends the process at once, with
+ * exit code 130.
+ */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let firstMs: number | undefined;
@@ -51,7 +54,7 @@ const IGNORED = {
 
 /**
  * Logs the signals that have no meaning here and would otherwise end the process and all its streams. SIGUSR1 would open a
- * debugger: on Node where nobody listens for it, on Deno always. SIGPIPE is not here: Node, Deno and Bun all ignore it from the start.
+ * debugger: on Node where nobody listens for it, on Deno always. SIGPIPE is not here: all runtimes ignore it from the start.
  */
 export function ignoreSignals(log: Log): void {
   for (const [signal, message] of Object.entries(IGNORED)) process.on(signal, () => log.info(message));

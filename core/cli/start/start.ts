@@ -137,7 +137,7 @@ async function run(
   let admin: OpenAdmin | undefined;
   try {
     if (address.isPortShared) {
-      // Another process may serve the port already. Requests that came here would fail now, and when a failed start closes the port.
+      // Another process may serve the port. Requests that came here would fail now, and when a failed start closes the port.
       if (!(await probed(notYetListeningNote))) return 0;
       await checkAdminPort(loaded.config.admin);
     }
@@ -195,9 +195,9 @@ async function run(
   }
 }
 
-async function listenHttp({ config }: LoadedConfig, router: Router, log: Log): Promise<WireServer> {
+function listenHttp({ config }: LoadedConfig, router: Router, log: Log): Promise<WireServer> {
   const { listen: address, settings } = config;
-  const server = await startWireServer({
+  return startWireServer({
     ...address,
     limits: settings.limits,
     clock: systemClock,
@@ -211,12 +211,11 @@ async function listenHttp({ config }: LoadedConfig, router: Router, log: Log): P
   }).catch((thrown) => {
     throw portError(thrown, address, "--port", "--host");
   });
-  return server;
 }
 
 /**
- * Says on `/ready` at once that the router stops, serves everything for the settle time, so that load balancers notice, then stops
- * accepting. Resolves when the last connection is closed.
+ * Says on `/ready` at once that the router stops, serves everything for the settle time, so that load balancers notice, then
+ * stops accepting. Resolves when the last connection is closed.
  */
 async function stopServing(router: Router, server: FrontServer, log: Log): Promise<void> {
   const { settleMs, drainTimeoutMs } = router.config.settings.limits;
