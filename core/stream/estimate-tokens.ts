@@ -6,7 +6,7 @@ const BYTES_PER_TOKEN = 5;
 const MOST_BYTES_OF_ONE = 10;
 /** About the bytes of an event around its text, where none can be looked at. */
 const USUAL_ENVELOPE = 240;
-const EVENT_END = /\n\r?\n/;
+const EVENT_END = /\n\r?\n/g;
 /** Lines that keep a connection open; they are no event. */
 const ONLY_COMMENTS = /^(?::[^\n]*(?:\n|$))+$/;
 
@@ -19,14 +19,19 @@ const ONLY_COMMENTS = /^(?::[^\n]*(?:\n|$))+$/;
  * @param bytes - of the whole stream
  */
 export function estimateTokens(tail: string, events: number, bytes: number): number {
-  const pieces = tail.split(EVENT_END);
-  // What comes last has not ended; what comes first may lack its beginning, unless the tail is the whole stream.
-  const shown = pieces.slice(bytes > tail.length ? 1 : 0, -1);
   let spoke = 0;
   let silent = 0;
   let silentBytes = 0;
   let envelopes = 0;
-  for (const event of shown) {
+  let start = 0;
+  // What comes last has not ended. With `exec`, because `split` and `matchAll` make a copy of the expression at each call.
+  EVENT_END.lastIndex = 0;
+  for (let end = EVENT_END.exec(tail); end !== null; end = EVENT_END.exec(tail)) {
+    const event = tail.slice(start, end.index);
+    const isFirst = start === 0;
+    start = EVENT_END.lastIndex;
+    // It may lack its beginning, unless the tail is the whole stream.
+    if (isFirst && bytes > tail.length) continue;
     const textBytes = textBytesIn(event);
     const bytesWithEnd = event.length + 2;
     if (textBytes > 0) {
@@ -45,6 +50,7 @@ export function estimateTokens(tail: string, events: number, bytes: number): num
 
 function textBytesIn(event: string): number {
   let bytes = 0;
-  for (const match of event.matchAll(TEXT)) bytes += match[1]!.length;
+  TEXT.lastIndex = 0;
+  for (let match = TEXT.exec(event); match !== null; match = TEXT.exec(event)) bytes += match[1]!.length;
   return bytes;
 }

@@ -34,6 +34,8 @@ export class UsageTap {
   #lent: Buffer | undefined;
   #lentStart = 0;
   #lentEnd = 0;
+  /** The tail, once it was asked for; until more bytes come. */
+  #tail: Buffer | undefined;
   #ring: Buffer | undefined;
   /** Bytes kept so far; modulo TAIL_BYTES, the index of the next byte. */
   #kept = 0;
@@ -46,6 +48,7 @@ export class UsageTap {
   read(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void {
     this.readDone();
     if (spanCount === 1 && this.#ring === undefined) {
+      this.#tail = undefined;
       this.#lent = chunk;
       this.#lentStart = tailStart(spans[0]!, spans[1]!);
       this.#lentEnd = spans[1]!;
@@ -90,6 +93,11 @@ export class UsageTap {
 
   /** The last bytes of the response so far, valid until the next call; undefined if none came. */
   tail(): Buffer | undefined {
+    this.#tail ??= this.#viewed();
+    return this.#tail;
+  }
+
+  #viewed(): Buffer | undefined {
     const ring = this.#ring;
     if (ring === undefined) return this.#lent?.subarray(this.#lentStart, this.#lentEnd);
     if (this.#kept <= TAIL_BYTES) return ring.subarray(0, this.#kept);
@@ -103,10 +111,12 @@ export class UsageTap {
     if (this.#ring !== undefined && spare.length < MAX_SPARE) spare.push(this.#ring);
     this.#ring = undefined;
     this.#lent = undefined;
+    this.#tail = undefined;
   }
 
   /** Keeps chunk[start, end), at most TAIL_BYTES. */
   #keep(chunk: Buffer, start: number, end: number): void {
+    this.#tail = undefined;
     this.#ring ??= spare.pop() ?? Buffer.allocUnsafeSlow(TAIL_BYTES);
     const at = this.#kept % TAIL_BYTES;
     const wrap = Math.min(end, start + TAIL_BYTES - at);
