@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Definition } from "../../core/contract/plugin.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
-import { onExit } from "../../core/runtime/on-exit.ts";
+import { onStrayExit } from "../../core/runtime/stray-exit.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { findPackage } from "./find-package.ts";
 import { importModule } from "./import-module.ts";
@@ -36,17 +36,29 @@ export async function pluginFiles(from: string, baseDir: string): Promise<readon
   return path === undefined ? [] : [path, ...(await moduleFiles(path)).paths];
 }
 
-/** A module that ends the process while it is loading is named, and the exit code says that something failed. */
+/** Modules that are loading now. */
+const loading = new Set<string>();
+let isWatching = false;
+
+/** Where a module ends the process while it is loading, it is named, and the exit code says that something failed. */
 async function namedAtExit(name: string, load: () => Promise<unknown>): Promise<unknown> {
-  const forget = onExit(() => {
-    process.exitCode = Number(process.exitCode) || 1;
-    writeSync(2, `signalbox: ${name} ended the program while it was loading; a plugin's module must not call process.exit.\n`);
-  });
+  if (!isWatching) onStrayExit(nameLoading);
+  isWatching = true;
+  loading.add(name);
   try {
     return await load();
   } finally {
-    forget();
+    loading.delete(name);
   }
+}
+
+function nameLoading(): void {
+  if (loading.size === 0) return;
+  process.exitCode = Number(process.exitCode) || 1;
+  writeSync(
+    2,
+    `signalbox: the program ended while it loaded ${[...loading].join(" and ")}; a plugin's module must not end it.\n`,
+  );
 }
 
 /** The path of a file; undefined for a package. */

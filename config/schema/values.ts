@@ -65,7 +65,7 @@ export function milliseconds(min: number, max: number) {
 export function bytes(min: number, max: number, least = min) {
   const size = orText(whole(min, max), SIZE, "a size such as 32MiB", (text) => sizeBytes(text) ?? Number.NaN);
   if (least === min) return size;
-  return size.refine((value) => value === 0 || value >= least, `0 or at least ${least} bytes: write a unit, such as 256MiB`);
+  return size.refine((value) => value <= 0 || value >= least, `0 or at least ${least} bytes, such as 256MiB`);
 }
 
 function orText(number: z.ZodType<number, number>, pattern: RegExp, wanted: string, read: (text: string) => number) {

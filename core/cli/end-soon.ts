@@ -1,3 +1,5 @@
+import { exit } from "../runtime/stray-exit.ts";
+
 /** How long the program waits for what plugins still have under way: an exporter gets the time for its last request. */
 const LAST_WORK_MS = 5_000;
 
@@ -7,5 +9,5 @@ const LAST_WORK_MS = 5_000;
  */
 export function endSoon(code: number): void {
   const isPrinted = () => process.stdout.writableLength === 0;
-  setTimeout(() => (isPrinted() ? process.exit(code) : endSoon(code)), LAST_WORK_MS).unref();
+  setTimeout(() => (isPrinted() ? exit(code) : endSoon(code)), LAST_WORK_MS).unref();
 }

@@ -1,5 +1,6 @@
 /** Longer views are made anew each time: next to so many bytes, making one costs little. */
 const LONGEST_KEPT = 1024;
+const NONE_KEPT: (Buffer | undefined)[] = [];
 
 /**
  * Views of a buffer's first bytes. Each of the shorter ones is made once: to make a view costs as much as to copy the bytes of a
@@ -7,7 +8,7 @@ const LONGEST_KEPT = 1024;
  */
 export class LeadingViews {
   readonly buffer: Buffer;
-  readonly #kept: (Buffer | undefined)[] = new Array<Buffer | undefined>(LONGEST_KEPT).fill(undefined);
+  #kept: (Buffer | undefined)[] = NONE_KEPT;
 
   constructor(bytes: number) {
     this.buffer = Buffer.allocUnsafeSlow(bytes);
@@ -15,6 +16,7 @@ export class LeadingViews {
 
   of(length: number): Buffer {
     if (length >= LONGEST_KEPT) return length === this.buffer.length ? this.buffer : this.buffer.subarray(0, length);
+    if (this.#kept === NONE_KEPT) this.#kept = new Array<Buffer | undefined>(LONGEST_KEPT).fill(undefined);
     this.#kept[length] ??= this.buffer.subarray(0, length);
     return this.#kept[length]!;
   }

@@ -34,7 +34,7 @@ export class UsageTap {
   #lent: Buffer | undefined;
   #lentStart = 0;
   #lentEnd = 0;
-  /** The tail, once it was asked for; until more bytes come. */
+  /** The tail of few bytes, once it was asked for; until more bytes come. */
   #tail: Buffer | undefined;
   #ring: Buffer | undefined;
   /** Bytes kept so far; modulo TAIL_BYTES, the index of the next byte. */
@@ -48,7 +48,6 @@ export class UsageTap {
   read(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void {
     this.readDone();
     if (spanCount === 1 && this.#ring === undefined) {
-      this.#tail = undefined;
       this.#lent = chunk;
       this.#lentStart = tailStart(spans[0]!, spans[1]!);
       this.#lentEnd = spans[1]!;
@@ -93,18 +92,10 @@ export class UsageTap {
 
   /** The last bytes of the response so far, valid until the next call; undefined if none came. */
   tail(): Buffer | undefined {
-    this.#tail ??= this.#viewed();
-    return this.#tail;
-  }
-
-  #viewed(): Buffer | undefined {
     const ring = this.#ring;
-    if (ring === undefined) return this.#lent?.subarray(this.#lentStart, this.#lentEnd);
-    if (this.#kept <= TAIL_BYTES) return ring.subarray(0, this.#kept);
-    const at = this.#kept % TAIL_BYTES;
-    straight.set(ring.subarray(at));
-    straight.set(ring.subarray(0, at), TAIL_BYTES - at);
-    return straight;
+    if (ring !== undefined && this.#kept > TAIL_BYTES) return straightened(ring, this.#kept % TAIL_BYTES);
+    this.#tail ??= ring === undefined ? this.#lent?.subarray(this.#lentStart, this.#lentEnd) : ring.subarray(0, this.#kept);
+    return this.#tail;
   }
 
   #free(): void {
@@ -124,6 +115,13 @@ export class UsageTap {
     if (wrap < end) chunk.copy(this.#ring, 0, wrap, end);
     this.#kept += end - start;
   }
+}
+
+/** The bytes of a full ring in their order; `first` is the index of the first one. All taps share the memory. */
+function straightened(ring: Buffer, first: number): Buffer {
+  straight.set(ring.subarray(first));
+  straight.set(ring.subarray(0, first), TAIL_BYTES - first);
+  return straight;
 }
 
 /** Where the last TAIL_BYTES of a span begin, or the span itself. */

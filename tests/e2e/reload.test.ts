@@ -113,6 +113,18 @@ describe("SIGHUP", () => {
       ["e"],
     );
   });
+
+  it("whose reload waits for a plugin's module does not make a stop a failure", TIMEOUT, async () => {
+    const config = configOver({ a: replica.url });
+    const { process, write } = await startReloadingRouter({ "signalbox.yaml": config });
+    write("waits.mjs", 'console.error("the module began");\nawait new Promise(() => {});\n');
+    write("signalbox.yaml", `${config}  plugins: [ { from: ./waits.mjs } ]\n`);
+    process.kill("SIGHUP");
+    await waitUntil(() => process.errors.includes("the module began"));
+    process.kill("SIGTERM");
+    assert.equal((await process.exited).code, 0);
+    assert.doesNotMatch(process.errors, /the program ended/);
+  });
 });
 
 /** A plugin whose page shows its own number and its helper's. */

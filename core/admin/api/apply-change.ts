@@ -8,7 +8,7 @@ import type { ApiCall } from "./route.ts";
 type InTurn = <Made>(make: () => Made) => Made;
 
 /**
- * Changes the config that runs: `enqueue` puts the change into the queue, which calls `inTurn` when its turn has come. Throws the
+ * Changes the config that runs: `enqueue` puts a change into the queue that calls `inTurn` when its turn has come. Throws the
  * Problem that is met there, or one with the text `invalid` if the config can't run.
  */
 export async function applyChange(

@@ -1,6 +1,7 @@
 import type { Log } from "../../contract/log.ts";
 import { closeDebugger } from "../../runtime/close-debugger.ts";
 import { whenNpxShellEnds } from "../../runtime/npx-shell.ts";
+import { exit } from "../../runtime/stray-exit.ts";
 
 /**
  * Ctrl-C reaches every process of a terminal, and "npm start" passes on what it gets itself: one key press can come twice. So a
@@ -18,7 +19,7 @@ export function stopSignal(): Promise<void> {
     const stop = () => {
       const nowMs = performance.now();
       firstMs ??= nowMs;
-      if (nowMs - firstMs > SAME_SIGNAL_MS) process.exit(130);
+      if (nowMs - firstMs > SAME_SIGNAL_MS) exit(130);
       resolve();
     };
     process.on("SIGINT", stop);

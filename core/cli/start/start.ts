@@ -13,6 +13,7 @@ import type { ClusterResources } from "../../kubernetes/resources/cluster-resour
 import { clusterView } from "../../kubernetes/resources/cluster-view.ts";
 import type { Router } from "../../router.ts";
 import { runRouter } from "../../run-router.ts";
+import { exit } from "../../runtime/stray-exit.ts";
 import { takeConsole } from "../../runtime/take-console.ts";
 import { tuneRuntime } from "../../runtime/tune-runtime.ts";
 import { startWireServer, type WireServer } from "../../server/server.ts";
@@ -79,7 +80,7 @@ export async function startFront(front: Front, input: Input, registry: ReadonlyM
     return failure.code;
   });
   // A write that nobody reads would keep the process from ending by itself.
-  if (!(await outputs.flush(LAST_LINES_MS))) process.exit(code);
+  if (!(await outputs.flush(LAST_LINES_MS))) exit(code);
   return code;
 }
 

@@ -36,7 +36,7 @@ describe("times and sizes with a unit", () => {
 
   const TIME = "wanted a whole number from 1 to 2147483647 or a time such as 75s.";
   const SIZE = "wanted a whole number from 1 to 1073741824 or a size such as 32MiB.";
-  const MEMORY = "wanted 0 or at least 1048576 bytes: write a unit, such as 256MiB.";
+  const MEMORY = "wanted 0 or at least 1048576 bytes, such as 256MiB.";
   const refusals: readonly (readonly [key: string, written: string, problem: string])[] = [
     ["idleTimeoutMs", "75 seconds", `found "75 seconds"; ${TIME}`],
     ["idleTimeoutMs", "-1s", `found "-1s"; ${TIME}`],

@@ -88,7 +88,7 @@ describe("the command line", () => {
   const quitting = join(folder, "quitting.yaml");
   writeFileSync(quitting, "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { from: ./quits.mjs } ] }\n");
   writeFileSync(join(folder, "quits.mjs"), "process.exit(0);\n");
-  const quit = /^signalbox: \/.*quits\.mjs ended the program while it was loading/m;
+  const quit = /^signalbox: the program ended while it loaded \/.*quits\.mjs;/m;
   /** Of a process: `start` takes over its outputs, and ends it; a plugin's module may end it too. */
   const started: readonly Refusal[] = [
     { argv: ["start", "-f", bad, "--port", "0"], code: 1, says: /bad\.yaml:5:3 .*listen[\s\S]*Nothing was started/ },
