@@ -131,7 +131,7 @@ export class Relay implements ResponseReader {
     const events = this.#events;
     for (let i = 0; i < spanCount; i++) ticket.responseBytes += spans[2 * i + 1]! - spans[2 * i]!;
     events?.stream.read(chunk, spans, spanCount);
-    if (this.#check?.hasShown === false) this.#check.read(chunk, spans, spanCount);
+    this.#check?.read(chunk, spans, spanCount);
     if (this.#state === "opening") this.#opened(parts.services.clock.now());
     this.#tap?.read(chunk, spans, spanCount);
     this.#keepAlive?.restart();

@@ -1,6 +1,5 @@
 /** Longer views are made anew each time: next to so many bytes, making one costs little. */
 const LONGEST_KEPT = 1024;
-const NONE_KEPT: (Buffer | undefined)[] = [];
 
 /**
  * Views of a buffer's first bytes. Each of the shorter ones is made once: to make a view costs as much as to copy the bytes of a
@@ -8,7 +7,8 @@ const NONE_KEPT: (Buffer | undefined)[] = [];
  */
 export class LeadingViews {
   readonly buffer: Buffer;
-  #kept: (Buffer | undefined)[] = NONE_KEPT;
+  /** By length; made with the first short view. */
+  #kept: (Buffer | undefined)[] | undefined;
 
   constructor(bytes: number) {
     this.buffer = Buffer.allocUnsafeSlow(bytes);
@@ -16,7 +16,7 @@ export class LeadingViews {
 
   of(length: number): Buffer {
     if (length >= LONGEST_KEPT) return length === this.buffer.length ? this.buffer : this.buffer.subarray(0, length);
-    if (this.#kept === NONE_KEPT) this.#kept = new Array<Buffer | undefined>(LONGEST_KEPT).fill(undefined);
+    this.#kept ??= new Array<Buffer | undefined>(LONGEST_KEPT).fill(undefined);
     this.#kept[length] ??= this.buffer.subarray(0, length);
     return this.#kept[length]!;
   }

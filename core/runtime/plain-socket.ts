@@ -40,7 +40,7 @@ let unused = binding && newRequest(binding);
  * over TLS.
  */
 export function send(socket: Socket, filled: LeadingViews, length: number): boolean {
-  if (isBun) return sendOnBun(socket, filled, length);
+  if (isBun) return sendOnBun(socket, filled.buffer, length);
   const bytes = filled.of(length);
   return socket instanceof PlainSocket ? socket.send(bytes) : socket.write(bytes);
 }
@@ -52,6 +52,7 @@ export class PlainSocket extends Socket {
 
   /** Does what `write` does at a lower cost: false when the caller should wait for "drain". */
   send(bytes: Buffer): boolean {
+    if (isBun) return sendOnBun(this, bytes, bytes.length);
     const handle = (this as HandleOwner)._handle;
     const request = unused;
     if (binding === undefined || request === undefined || !handle || isStreamBusy(this)) return this.write(bytes);
@@ -80,11 +81,11 @@ function isStreamBusy(socket: Socket): boolean {
 }
 
 /** The stream gets only what the kernel did not take. A write that fails takes nothing, and fails for the stream too. */
-function sendOnBun(socket: Socket, filled: LeadingViews, length: number): boolean {
+function sendOnBun(socket: Socket, filled: Buffer, length: number): boolean {
   const handle = (socket as BunHandleOwner)._handle;
-  if (!handle?.write || socket.connecting || isStreamBusy(socket)) return socket.write(filled.of(length));
-  const taken = Math.max(0, handle.write(filled.buffer, 0, length));
-  return taken === length || socket.write(filled.of(length).subarray(taken));
+  if (!handle?.write || socket.connecting || isStreamBusy(socket)) return socket.write(filled.subarray(0, length));
+  const taken = Math.max(0, handle.write(filled, 0, length));
+  return taken === length || socket.write(filled.subarray(taken, length));
 }
 
 function newRequest({ WriteWrap }: StreamBinding): WriteRequest {

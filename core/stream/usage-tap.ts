@@ -34,8 +34,6 @@ export class UsageTap {
   #lent: Buffer | undefined;
   #lentStart = 0;
   #lentEnd = 0;
-  /** The tail of few bytes, once it was asked for; until more bytes come. */
-  #tail: Buffer | undefined;
   #ring: Buffer | undefined;
   /** Bytes kept so far; modulo TAIL_BYTES, the index of the next byte. */
   #kept = 0;
@@ -93,21 +91,22 @@ export class UsageTap {
   /** The last bytes of the response so far, valid until the next call; undefined if none came. */
   tail(): Buffer | undefined {
     const ring = this.#ring;
-    if (ring !== undefined && this.#kept > TAIL_BYTES) return straightened(ring, this.#kept % TAIL_BYTES);
-    this.#tail ??= ring === undefined ? this.#lent?.subarray(this.#lentStart, this.#lentEnd) : ring.subarray(0, this.#kept);
-    return this.#tail;
+    if (ring === undefined) return this.#lent?.subarray(this.#lentStart, this.#lentEnd);
+    if (this.#kept <= TAIL_BYTES) return ring.subarray(0, this.#kept);
+    const at = this.#kept % TAIL_BYTES;
+    straight.set(ring.subarray(at));
+    straight.set(ring.subarray(0, at), TAIL_BYTES - at);
+    return straight;
   }
 
   #free(): void {
     if (this.#ring !== undefined && spare.length < MAX_SPARE) spare.push(this.#ring);
     this.#ring = undefined;
     this.#lent = undefined;
-    this.#tail = undefined;
   }
 
   /** Keeps chunk[start, end), at most TAIL_BYTES. */
   #keep(chunk: Buffer, start: number, end: number): void {
-    this.#tail = undefined;
     this.#ring ??= spare.pop() ?? Buffer.allocUnsafeSlow(TAIL_BYTES);
     const at = this.#kept % TAIL_BYTES;
     const wrap = Math.min(end, start + TAIL_BYTES - at);
@@ -115,13 +114,6 @@ export class UsageTap {
     if (wrap < end) chunk.copy(this.#ring, 0, wrap, end);
     this.#kept += end - start;
   }
-}
-
-/** The bytes of a full ring in their order; `first` is the index of the first one. All taps share the memory. */
-function straightened(ring: Buffer, first: number): Buffer {
-  straight.set(ring.subarray(first));
-  straight.set(ring.subarray(0, first), TAIL_BYTES - first);
-  return straight;
 }
 
 /** Where the last TAIL_BYTES of a span begin, or the span itself. */
