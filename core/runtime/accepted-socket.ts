@@ -1,13 +1,12 @@
 import type { Socket, SocketConstructorOpts } from "node:net";
 import { freeRead } from "./free-memory.ts";
-import { LeadingViews } from "./leading-views.ts";
 import { PlainSocket } from "./plain-socket.ts";
 
 /** Most bytes of one read. */
 export const READ_BYTES = 64 * 1024;
 
 /** All clients are read into this buffer: each read is used up before the next one begins. */
-const shared = new LeadingViews(READ_BYTES);
+const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** A socket's undocumented handle of the connection itself. */
 interface HandleOwner {
@@ -30,9 +29,9 @@ export function readAccepted(socket: Socket, read: (chunk: Buffer) => void): Soc
   if (isEncrypted || typeof handle?.useUserBuffer !== "function") return readFresh(socket, read);
   owner._handle = null;
   const onread = {
-    buffer: shared.buffer,
-    callback(bytes: number) {
-      read(shared.of(bytes));
+    buffer: shared,
+    callback(bytes: number, buffer: Uint8Array) {
+      read((buffer as Buffer).subarray(0, bytes));
       return true;
     },
   };

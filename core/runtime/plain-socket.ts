@@ -1,5 +1,4 @@
 import { Socket } from "node:net";
-import type { LeadingViews } from "./leading-views.ts";
 
 // A stream makes an object for each write and calls back when the write is complete, but nearly all writes are complete at once. A
 // PlainSocket hands its bytes to the connection itself, with one such object for all writes; the stream learns of a write only if the
@@ -26,7 +25,7 @@ interface HandleOwner {
 
 /** On Bun the handle is a socket of `Bun.connect` or `Bun.listen`, whose `write` returns how many bytes the kernel took. */
 interface BunHandleOwner {
-  readonly _handle?: { write?(bytes: Buffer, start: number, length: number): number } | null;
+  readonly _handle?: { write?(bytes: Buffer): number } | null;
 }
 
 type Written = (error?: Error | null) => void;
@@ -35,14 +34,11 @@ const isBun = process.versions.bun !== undefined;
 const binding = findBinding();
 let unused = binding && newRequest(binding);
 
-/**
- * Does what `write` of the first `length` bytes does, at a lower cost where it can: false when the caller should wait for "drain". Not
- * over TLS.
- */
-export function send(socket: Socket, filled: LeadingViews, length: number): boolean {
-  if (isBun) return sendOnBun(socket, filled.buffer, length);
-  const bytes = filled.of(length);
-  return socket instanceof PlainSocket ? socket.send(bytes) : socket.write(bytes);
+/** Does what `write` does, at a lower cost where it can: false when the caller should wait for "drain". */
+export function send(socket: Socket, bytes: Buffer): boolean {
+  if (socket instanceof PlainSocket) return socket.send(bytes);
+  const isPlain = isBun && (socket as { encrypted?: boolean }).encrypted !== true;
+  return isPlain ? sendOnBun(socket, bytes) : socket.write(bytes);
 }
 
 /** A socket over bare TCP, without TLS. */
@@ -52,7 +48,7 @@ export class PlainSocket extends Socket {
 
   /** Does what `write` does at a lower cost: false when the caller should wait for "drain". */
   send(bytes: Buffer): boolean {
-    if (isBun) return sendOnBun(this, bytes, bytes.length);
+    if (isBun) return sendOnBun(this, bytes);
     const handle = (this as HandleOwner)._handle;
     const request = unused;
     if (binding === undefined || request === undefined || !handle || isStreamBusy(this)) return this.write(bytes);
@@ -81,11 +77,11 @@ function isStreamBusy(socket: Socket): boolean {
 }
 
 /** The stream gets only what the kernel did not take. A write that fails takes nothing, and fails for the stream too. */
-function sendOnBun(socket: Socket, filled: Buffer, length: number): boolean {
+function sendOnBun(socket: Socket, bytes: Buffer): boolean {
   const handle = (socket as BunHandleOwner)._handle;
-  if (!handle?.write || socket.connecting || isStreamBusy(socket)) return socket.write(filled.subarray(0, length));
-  const taken = Math.max(0, handle.write(filled, 0, length));
-  return taken === length || socket.write(filled.subarray(taken, length));
+  if (!handle?.write || socket.connecting || isStreamBusy(socket)) return socket.write(bytes);
+  const taken = Math.max(0, handle.write(bytes));
+  return taken === bytes.length || socket.write(bytes.subarray(taken));
 }
 
 function newRequest({ WriteWrap }: StreamBinding): WriteRequest {

@@ -123,8 +123,7 @@ export class ServerResponse implements ResponseWriter {
     const before = this.#pending + prefix;
     this.#pending = "";
     const bytes = isWhole ? chunk.length : spanBytes(spans, spanCount);
-    const scratch = takeScratch(before.length + bytes + suffix.length);
-    const gathered = scratch.buffer;
+    const gathered = takeScratch(before.length + bytes + suffix.length);
     let at = before === "" ? 0 : putHead(gathered, before);
     for (let i = 0; i < spanCount; i++) {
       const start = isWhole ? 0 : spans[2 * i]!;
@@ -133,7 +132,7 @@ export class ServerResponse implements ResponseWriter {
       at += end - start;
     }
     if (suffix !== "") at += gathered.write(suffix, at, "latin1");
-    return writeScratch(this.#socket, scratch, at);
+    return writeScratch(this.#socket, gathered, at);
   }
 }
 

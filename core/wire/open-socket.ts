@@ -2,14 +2,13 @@ import { isIP, type Socket, type SocketConstructorOpts } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { READ_BYTES } from "../runtime/accepted-socket.ts";
-import { LeadingViews } from "../runtime/leading-views.ts";
 import { PlainSocket } from "../runtime/plain-socket.ts";
 import { stopsWhenPaused } from "../runtime/tls-pause.ts";
 import type { ReplicaTls } from "../settings.ts";
 import { contextFor } from "./replica-tls.ts";
 
 /** One buffer for the reads of all replicas: each read is used up before the next one begins. */
-const shared = new LeadingViews(READ_BYTES);
+const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export interface SocketOptions {
   /** What the config says of TLS there; read at https:// addresses only. */
@@ -36,9 +35,9 @@ export function openSocket(
 
 function openPlain({ hostname, port }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
   const onread = {
-    buffer: shared.buffer,
-    callback(bytes: number) {
-      read(shared.of(bytes));
+    buffer: shared,
+    callback(bytes: number, buffer: Uint8Array) {
+      read((buffer as Buffer).subarray(0, bytes));
       return true;
     },
   };

@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { LeadingViews } from "../runtime/leading-views.ts";
 import { send } from "../runtime/plain-socket.ts";
 
 /** Room for a head in front of the bytes of a body. */
@@ -12,15 +11,15 @@ const SIZES = [2 * HEAD_ROOM_BYTES, MOST_GATHERED_BYTES + HEAD_ROOM_BYTES];
 
 const UTF8 = new TextEncoder();
 
-const scratches: LeadingViews[] = SIZES.map((size) => new LeadingViews(size));
+const buffers: Buffer[] = SIZES.map((size) => Buffer.allocUnsafeSlow(size));
 
 /**
  * A buffer of at least `bytes` bytes, to put one write together in. All callers get the same one: fill it and pass it to
  * `writeScratch` without doing anything else in between.
  */
-export function takeScratch(bytes: number): LeadingViews {
-  if (bytes > SIZES[1]!) return new LeadingViews(bytes);
-  return scratches[bytes <= SIZES[0]! ? 0 : 1]!;
+export function takeScratch(bytes: number): Buffer {
+  if (bytes > SIZES[1]!) return Buffer.allocUnsafe(bytes);
+  return bytes <= SIZES[0]! ? buffers[0]! : buffers[1]!;
 }
 
 /**
@@ -38,13 +37,14 @@ export function putHead(target: Buffer, head: string): number {
  * always the kernel takes the bytes at once, and the next write uses the same memory. Otherwise the socket keeps the buffer, and the
  * next write gets a new one.
  */
-export function writeScratch(socket: Socket, filled: LeadingViews, length: number): boolean {
+export function writeScratch(socket: Socket, filled: Buffer, length: number): boolean {
+  const bytes = filled.length === length ? filled : filled.subarray(0, length);
   // TLS is never done at once: a copy of the bytes is smaller than a new buffer.
-  if ((socket as { encrypted?: boolean }).encrypted === true) return socket.write(Buffer.from(filled.of(length)));
-  const hasRoom = send(socket, filled, length);
+  if ((socket as { encrypted?: boolean }).encrypted === true) return socket.write(Buffer.from(bytes));
+  const hasRoom = send(socket, bytes);
   if (socket.writableLength === 0) return hasRoom;
-  const which = scratches.indexOf(filled);
-  if (which >= 0) scratches[which] = new LeadingViews(SIZES[which]!);
+  const which = buffers.indexOf(filled);
+  if (which >= 0) buffers[which] = Buffer.allocUnsafeSlow(SIZES[which]!);
   return hasRoom;
 }
 
@@ -53,14 +53,13 @@ export function writeRequest(socket: Socket, head: string, body: readonly Uint8A
   let bytes = head.length;
   for (const part of body) bytes += part.length;
   if (bytes > MOST_GATHERED_BYTES) return writeParts(socket, head, body);
-  const scratch = takeScratch(bytes);
-  const gathered = scratch.buffer;
+  const gathered = takeScratch(bytes);
   let at = putHead(gathered, head);
   for (const part of body) {
     gathered.set(part, at);
     at += part.length;
   }
-  writeScratch(socket, scratch, at);
+  writeScratch(socket, gathered, at);
 }
 
 function writeParts(socket: Socket, head: string, body: readonly Uint8Array[]): void {
