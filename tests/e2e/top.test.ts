@@ -80,7 +80,7 @@ describe("a table that is drawn anew", { skip: hasPython ? false : "there is no 
       await until(() => drawn(terminal).length >= (words[1] === "3600" ? 1 : 3));
       if (typeof end === "string") terminal.press(end);
       else terminal.send(end);
-      await until(() => terminal.text.includes("exit "));
+      await until(() => /exit \d+\r?\n$/.test(terminal.text));
       const [first = []] = drawn(terminal);
       assert.ok(first.length <= 12, `${first.length} rows`);
       for (const line of first) assert.ok(widthOf(line.replace("\u001b[K", "")) <= 60, line);
