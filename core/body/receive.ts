@@ -65,6 +65,11 @@ export class BodyBuffer implements Upload {
     return this.#storage;
   }
 
+  /** Bytes in front of the body, in the same memory, that nothing else uses. */
+  get headRoom(): number {
+    return this.#storage.byteOffset;
+  }
+
   /** The bytes of the body so far. */
   get bytes(): Uint8Array {
     return this.#storage.length === this.#length ? this.#storage : this.#storage.subarray(0, this.#length);

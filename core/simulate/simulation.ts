@@ -43,6 +43,7 @@ const NO_FEATURES = { access: undefined, streams: undefined };
 const INCOMING = { path: "", parser: { plugin: { dialect: "openai" } } } as const;
 /** Nothing is written to a wire. */
 const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
+const NO_BUFFER = { headRoom: 0 };
 
 /** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
 export class Simulation {
@@ -159,7 +160,7 @@ export class Simulation {
     });
     const parts = { services, pool: { ...pool, connections }, features: NO_FEATURES };
     ticket.request = request;
-    const run = { ticket, config, response: makeClient(), incoming: INCOMING, parts };
+    const run = { ticket, config, response: makeClient(), incoming: INCOMING, buffer: NO_BUFFER, parts };
     const forward = new Forward(run, request, leg, DRAFT, {
       bodyDelivered() {},
       completed: () => this.#served(ticket, traced, this.#targets[index % this.#targets.length]!),

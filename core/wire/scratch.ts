@@ -48,8 +48,12 @@ export function writeScratch(socket: Socket, filled: Buffer, length: number): bo
   return hasRoom;
 }
 
-/** Writes a head (latin1) and the parts of a body: in one piece, or without a copy where that is too much. */
-export function writeRequest(socket: Socket, head: string, body: readonly Uint8Array[]): void {
+/**
+ * Writes a head (latin1) and the parts of a body. A head that fits into the `headRoom` bytes in front of a body of one part is put
+ * there, and both are written in one piece; else in one piece with a copy, or without a copy where that is too much.
+ */
+export function writeRequest(socket: Socket, head: string, body: readonly Uint8Array[], headRoom = 0): void {
+  if (body.length === 1 && head.length <= headRoom) return void send(socket, behindHead(head, body[0]!));
   let bytes = head.length;
   for (const part of body) bytes += part.length;
   if (bytes > MOST_GATHERED_BYTES) return writeParts(socket, head, body);
@@ -60,6 +64,13 @@ export function writeRequest(socket: Socket, head: string, body: readonly Uint8A
     at += part.length;
   }
   writeScratch(socket, gathered, at);
+}
+
+/** The body's bytes with the head before them, in the memory in front of them. */
+function behindHead(head: string, { buffer, byteOffset, length }: Uint8Array): Buffer {
+  const whole = Buffer.from(buffer as ArrayBuffer, byteOffset - head.length, head.length + length);
+  putHead(whole.subarray(0, head.length), head);
+  return whole;
 }
 
 function writeParts(socket: Socket, head: string, body: readonly Uint8Array[]): void {

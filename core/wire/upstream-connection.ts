@@ -68,7 +68,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
   /** The socket is closed and writes nothing any more. */
   #isGone = false;
   /** Written when the connection opens. */
-  #unsent: { readonly head: string; readonly body: readonly Uint8Array[] } | undefined;
+  #unsent: { readonly head: string; readonly body: readonly Uint8Array[]; readonly headRoom: number } | undefined;
 
   constructor(owner: ConnectionOwner) {
     this.#owner = owner;
@@ -92,19 +92,19 @@ export class UpstreamConnection implements Timed, WatchedTry {
     });
   }
 
-  /** Sends one request: its head (latin1) and the parts of its body, which must not change until the reader's end or failure. */
-  send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
+  /** Sends a head (latin1) and a body, which must not change before the reader's end or failure. `headRoom`: see writeRequest. */
+  send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader, headRoom = 0): void {
     this.#reader = reader;
     this.#hasResponseBytes = false;
     this.#early = undefined;
     this.#longestGapMs = 0;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
-      this.#unsent = { head, body };
+      this.#unsent = { head, body, headRoom };
       return;
     }
     this.#isReused = true;
-    this.#write(head, body);
+    this.#write(head, body, headRoom);
   }
 
   pause(): void {
@@ -177,16 +177,16 @@ export class UpstreamConnection implements Timed, WatchedTry {
     this.#deadlineMs = Number.POSITIVE_INFINITY;
     const unsent = this.#unsent;
     this.#unsent = undefined;
-    if (unsent !== undefined) this.#write(unsent.head, unsent.body);
+    if (unsent !== undefined) this.#write(unsent.head, unsent.body, unsent.headRoom);
   }
 
-  #write(head: string, body: readonly Uint8Array[]): void {
+  #write(head: string, body: readonly Uint8Array[], headRoom: number): void {
     const { deadlines, limits } = this.#owner;
     this.#state = "waiting";
     this.#lastReadMs = deadlines.nowMs;
     this.#silentSinceMs = deadlines.awakeMs;
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
-    writeRequest(this.#socket, head, body);
+    writeRequest(this.#socket, head, body, headRoom);
   }
 
   /** The replica takes no more bytes, but may have sent a response before it closed: read that first. */
@@ -258,7 +258,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
     else {
       this.#state = "idle";
       this.#deadlineMs = this.#owner.deadlines.nowMs + this.#owner.limits.upstreamIdleTimeoutMs;
-      this.#socket.resume();
+      if (this.#socket.isPaused()) this.#socket.resume();
     }
     reader?.end(this.#decoder.isVerbatimEnd);
     if (!isLast && !this.#decoder.isEndedByClose) this.#owner.unasked();

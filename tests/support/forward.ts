@@ -17,6 +17,8 @@ export interface ForwardOptions extends MemoryPartsOptions {
   readonly parts?: MemoryParts;
   readonly request?: InferenceRequest;
   readonly draft?: Partial<Draft>;
+  /** Room in front of the body. Default none. */
+  readonly headRoom?: number;
   readonly parser?: Partial<Pick<Parser, "dialect" | "openingEvents">>;
 }
 
@@ -50,7 +52,14 @@ export function makeForward(options: ForwardOptions = {}): ForwardWorld {
   };
   const { config } = parts;
   const plugin = { dialect: "openai" as const, ...options.parser };
-  const run = { ticket, config, response, incoming: { path: PATH, parser: { plugin } }, parts };
+  const run = {
+    ticket,
+    config,
+    response,
+    incoming: { path: PATH, parser: { plugin } },
+    buffer: { headRoom: options.headRoom ?? 0 },
+    parts,
+  };
   const leg = makeDecision({ endpoints, order: endpoints }).legs[0]!;
   const forward = new Forward(run, request, leg, { ...DRAFT, ...options.draft }, owner);
   return { parts, upstream: parts.upstreamOf(endpoints[0]!), response, ticket, forward, ends };

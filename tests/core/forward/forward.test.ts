@@ -514,3 +514,19 @@ describe("a client that takes bytes again", () => {
     assert.deepEqual(told, ["sent", "failed", "sent", "firstToken", "held", "released", "responded"]);
   });
 });
+
+it("only the first try's head is put in front of the body: that try may still be sent when the next one begins", async () => {
+  const headRoom = 256;
+  const memory = Buffer.alloc(headRoom + 2, ".");
+  const body = memory.fill("{}", headRoom).subarray(headRoom);
+  const world = setUp({ request: makeRequest({ body }), draft: { body: [body] }, headRoom });
+  world.forward.begin(world.parts.clock.now());
+  await CONDUCTS.limits(world, E0);
+  await world.parts.clock.advance(1_000);
+  await CONDUCTS.answers(world, E1);
+  assert.deepEqual(shownTries(world.ticket), ["e0 429", "e1 200"]);
+  const sent = [E0, E1].map((endpoint) => world.parts.upstreamOf(endpoint).socket.takeWritten().toString());
+  const headFor = ({ url }: Endpoint) => `POST /v1/chat/completions HTTP/1.1\r\nHost: ${url.hostHeader}\r\n\r\n`;
+  assert.deepEqual(sent, [`${headFor(E0)}{}`, `${headFor(E1)}{}`]);
+  assert.equal(memory.toString().replace(/^\.+/, ""), `${headFor(E0)}{}`);
+});
