@@ -30,7 +30,7 @@ interface BunHandleOwner {
 
 type Written = (error?: Error | null) => void;
 
-const isBun = process.versions.bun !== undefined;
+export const isBun: boolean = process.versions.bun !== undefined;
 const binding = findBinding();
 let unused = binding && newRequest(binding);
 

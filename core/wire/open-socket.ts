@@ -2,7 +2,8 @@ import { isIP, type Socket, type SocketConstructorOpts } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { READ_BYTES } from "../runtime/accepted-socket.ts";
-import { PlainSocket } from "../runtime/plain-socket.ts";
+import { isBun, PlainSocket } from "../runtime/plain-socket.ts";
+import { readPastStream } from "../runtime/read-past-stream.ts";
 import { stopsWhenPaused } from "../runtime/tls-pause.ts";
 import type { ReplicaTls } from "../settings.ts";
 import { contextFor } from "./replica-tls.ts";
@@ -34,6 +35,13 @@ export function openSocket(
 }
 
 function openPlain({ hostname, port }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
+  // Some options count when a socket is made, others when it connects.
+  const options = { host: hostname, port, noDelay: true };
+  if (isBun) {
+    const socket = new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
+    readPastStream(socket, read);
+    return socket;
+  }
   const onread = {
     buffer: shared,
     callback(bytes: number, buffer: Uint8Array) {
@@ -41,8 +49,8 @@ function openPlain({ hostname, port }: EndpointUrl, opened: () => void, read: (c
       return true;
     },
   };
-  const options = { host: hostname, port, noDelay: true, onread };
-  return new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
+  const reading = { ...options, onread };
+  return new PlainSocket(reading as SocketConstructorOpts).connect(reading, opened);
 }
 
 function openTls(
