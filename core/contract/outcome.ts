@@ -121,12 +121,12 @@ export const ATTEMPT_FAILURES = {
 
 export type AttemptFailure = keyof typeof ATTEMPT_FAILURES;
 
-/** What a replica reports at the end of a response; NaN for a number that it does not report. */
+/** What a replica reports at the end of a response; NaN for a number that it does not report, undefined for one that many never do. */
 export interface Usage {
   readonly promptTokens: number;
   readonly outputTokens: number;
   /** Prompt tokens that its cache held. */
-  readonly cachedTokens: number;
-  /** Prompt tokens of the parts that are not text; undefined if it does not report them. */
+  readonly cachedTokens?: number | undefined;
+  /** Prompt tokens of the parts that are not text. */
   readonly partTokens?: number;
 }

@@ -144,12 +144,14 @@ export class Booking implements PrefillWork {
     if (!this.#isCurrent()) return;
     const { promptTokens, cachedTokens, outputTokens } = usage;
     const { slot } = this.endpoint;
-    if (promptTokens >= cachedTokens) {
-      this.#speed.isReported = true;
-      this.#uncached = promptTokens - cachedTokens;
-      this.#uncertain = 0;
+    if (cachedTokens !== undefined) {
+      if (promptTokens >= cachedTokens) {
+        this.#speed.isReported = true;
+        this.#uncached = promptTokens - cachedTokens;
+        this.#uncertain = 0;
+      }
+      this.#prefixIndex?.reported(this.#request.prefix, slot, cachedTokens);
     }
-    this.#prefixIndex?.reported(this.#request.prefix, slot, cachedTokens);
     if (outputTokens > 0) this.#prefixIndex?.generated(this.#request.prefix, slot, outputTokens);
   }
 

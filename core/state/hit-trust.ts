@@ -23,9 +23,9 @@ export class HitTrust {
     return Math.min(MAX_TRUST, Math.max(MIN_TRUST, this.#reported[slot]! / this.#predicted[slot]!));
   }
 
-  /** Learns from one prompt. Ignores a prediction of 0 and a report that is NaN. */
+  /** Learns from one prompt. Ignores a prediction of 0. */
   learn(slot: number, predictedTokens: number, reportedTokens: number): void {
-    if (!(predictedTokens > 0) || Number.isNaN(reportedTokens)) return;
+    if (!(predictedTokens > 0)) return;
     const keep = 0.5 ** (predictedTokens / HALF_LIFE_TOKENS);
     this.#predicted[slot] = this.#predicted[slot]! * keep + predictedTokens;
     this.#reported[slot] = this.#reported[slot]! * keep + reportedTokens;

@@ -89,8 +89,8 @@ function countRequest(row: WindowFigures, outcome: Outcome, isClients: boolean, 
     row.add(AT.streamTokens, outputTokens - 1, nowMs);
     row.add(AT.streamMs, times.endMs - times.firstByteMs, nowMs);
   }
-  if (usage === undefined) return;
-  if (Number.isNaN(usage.promptTokens) || Number.isNaN(usage.cachedTokens)) return;
+  const cachedTokens = usage?.cachedTokens;
+  if (usage === undefined || cachedTokens === undefined || Number.isNaN(usage.promptTokens)) return;
   row.add(AT.promptTokens, usage.promptTokens, nowMs);
-  row.add(AT.cachedTokens, Math.min(usage.cachedTokens, usage.promptTokens), nowMs);
+  row.add(AT.cachedTokens, Math.min(cachedTokens, usage.promptTokens), nowMs);
 }

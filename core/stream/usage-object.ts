@@ -44,8 +44,14 @@ const LONGEST_NAME = Math.max(...FIELDS.map(({ name }) => name.length));
 /** The fields with a name of that many bytes. */
 const BY_LENGTH = Array.from({ length: LONGEST_NAME + 1 }, (_, length) => FIELDS.filter(({ name }) => name.length === length));
 
-/** By meaning; NaN for what the object does not say. Only valid within one call. */
-const numbers = new Float64Array(MEANINGS);
+/** Stands for a number that the object does not have. */
+const ABSENT = -1;
+
+/**
+ * By meaning. Only valid within one call. No Float64Array, because JavaScriptCore gives its whole numbers out as integers first, and as
+ * doubles in compiled code, and whatever works with them is then compiled again.
+ */
+const numbers: number[] = new Array<number>(MEANINGS).fill(ABSENT);
 
 /** Reads the last `"usage":{…}` in the bytes; undefined if there is none. */
 export function readUsage(bytes: Uint8Array): Usage | undefined {
@@ -53,12 +59,15 @@ export function readUsage(bytes: Uint8Array): Usage | undefined {
   if (start < 0 || !readNumbers(bytes, start, Math.min(bytes.length, start + MAX_USAGE_BYTES))) return undefined;
   const read = numbers[CACHE_READ]!;
   const created = numbers[CACHE_CREATED]!;
-  const apart = (Number.isNaN(read) ? 0 : read) + (Number.isNaN(created) ? 0 : created);
-  const promptTokens = numbers[PROMPT]! + apart;
-  const outputTokens = numbers[OUTPUT]!;
-  if (Number.isNaN(promptTokens) && Number.isNaN(outputTokens)) return undefined;
-  const usage = { promptTokens, outputTokens, cachedTokens: Number.isNaN(read) ? numbers[CACHED]! : read };
-  return Number.isNaN(numbers[PARTS]) ? usage : { ...usage, partTokens: numbers[PARTS]! };
+  const prompt = numbers[PROMPT]!;
+  const output = numbers[OUTPUT]!;
+  const parts = numbers[PARTS]!;
+  if (prompt === ABSENT && output === ABSENT) return undefined;
+  const promptTokens = prompt === ABSENT ? Number.NaN : prompt + Math.max(read, 0) + Math.max(created, 0);
+  const outputTokens = output === ABSENT ? Number.NaN : output;
+  const cached = read === ABSENT ? numbers[CACHED]! : read;
+  const usage = { promptTokens, outputTokens, cachedTokens: cached === ABSENT ? undefined : cached };
+  return parts === ABSENT ? usage : { ...usage, partTokens: parts };
 }
 
 /** Index at which the object of the last `"usage"` key begins; -1 without one. */
@@ -72,7 +81,7 @@ function lastUsage(bytes: Uint8Array): number {
 
 /** Fills `numbers` from the object that begins at `start`, nested objects included. False if it does not end before `end`. */
 function readNumbers(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let meaning = 0; meaning < MEANINGS; meaning++) numbers[meaning] = Number.NaN;
+  for (let meaning = 0; meaning < MEANINGS; meaning++) numbers[meaning] = ABSENT;
   let depth = 0;
   for (let at = start; at < end; at++) {
     const byte = bytes[at];
@@ -91,11 +100,11 @@ function readNumbers(bytes: Uint8Array, start: number, end: number): boolean {
 function readField(bytes: Uint8Array, from: number, to: number, end: number): void {
   const meaning = meaningOf(bytes, from, to - from);
   if (meaning < 0) return;
-  const known = numbers[meaning]!;
-  if (!Number.isNaN(known) && meaning !== PARTS) return;
+  const before = numbers[meaning]!;
+  if (before !== ABSENT && meaning !== PARTS) return;
   const value = numberAt(bytes, valueAt(bytes, to + 1, end), end);
-  if (Number.isNaN(known)) numbers[meaning] = value;
-  else if (!Number.isNaN(value)) numbers[meaning] = known + value;
+  if (before === ABSENT) numbers[meaning] = value;
+  else if (value !== ABSENT) numbers[meaning] = before + value;
 }
 
 /** What the field means whose name stands at `from`; -1 if it is no known one. */
@@ -117,12 +126,12 @@ function skipSpace(bytes: Uint8Array, from: number, length: number): number {
   return at;
 }
 
-/** The whole number at `from`; NaN for any other value, and for one that is too long. */
+/** The whole number at `from`; ABSENT for any other value, and for one that is too long. */
 function numberAt(bytes: Uint8Array, from: number, end: number): number {
   let value = 0;
   let at = from;
   for (; at < end && isDigit(bytes[at]!); at++) value = value * 10 + (bytes[at]! - ZERO);
-  return at === from || at - from > MAX_DIGITS ? Number.NaN : value;
+  return at === from || at - from > MAX_DIGITS ? ABSENT : value;
 }
 
 function isDigit(byte: number): boolean {

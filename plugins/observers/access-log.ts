@@ -153,8 +153,8 @@ function firstByteText(record: Outcome): string {
 }
 
 /** Only a stream's first byte comes with the first token. */
-function expectedMs({ request, expectedFirstByteMs }: Outcome): number {
-  return request?.isStream ? expectedFirstByteMs : Number.NaN;
+function expectedMs(record: Outcome): number {
+  return record.request?.isStream ? record.expectedFirstByteMs : Number.NaN;
 }
 
 /** "110 tokens in, 9 out"; an estimate has a tilde. */

@@ -105,7 +105,7 @@ function countTokens(families: Families, row: TrafficRow, outcome: Outcome): voi
   if (usage === undefined || Number.isNaN(promptTokens)) return;
   counts[AT.inputTokens]! += promptTokens;
   const { cachedTokens } = usage;
-  if (Number.isNaN(cachedTokens)) return;
+  if (cachedTokens === undefined) return;
   counts[AT.promptTokens]! += promptTokens;
   counts[AT.cachedTokens]! += cachedTokens;
   if (predictedTokens === undefined) return;

@@ -62,8 +62,8 @@ export class FigureCounts {
     if (verdict === "failed") this.#errors += 1;
     if (verdict === "served" && outcome.status < 300) this.#addServed(outcome);
     this.#addReason(outcome.finishReason);
-    const { promptTokens = Number.NaN, cachedTokens = Number.NaN } = outcome.usage ?? {};
-    if (Number.isNaN(promptTokens) || Number.isNaN(cachedTokens)) return;
+    const { promptTokens = Number.NaN, cachedTokens } = outcome.usage ?? {};
+    if (cachedTokens === undefined || Number.isNaN(promptTokens)) return;
     this.#promptTokens += promptTokens;
     this.#cachedTokens += Math.min(cachedTokens, promptTokens);
   }

@@ -104,7 +104,7 @@ test("only streams show how fast tokens come one after another", () => {
 });
 
 test("a replica that reports no cached tokens has no hit rate", () => {
-  const usage = { promptTokens: 100, cachedTokens: Number.NaN, outputTokens: 10 };
+  const usage = { promptTokens: 100, cachedTokens: undefined, outputTokens: 10 };
   assert.equal(figuresAfter({ usage }).of(e1).hitRate, null);
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import type { Usage } from "../../../core/contract/outcome.ts";
 import { readUsage } from "../../../core/stream/usage-object.ts";
 import { TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
 
@@ -11,7 +12,7 @@ const MESSAGES = `event: message_start\ndata: {"type":"message_start","message":
 const ALL = { promptTokens: 813, outputTokens: 4, cachedTokens: 800 };
 const NONE = Number.NaN;
 
-const CASES: readonly (readonly [name: string, text: string, usage: typeof ALL | undefined])[] = [
+const CASES: readonly (readonly [name: string, text: string, usage: Usage | undefined])[] = [
   ["a completion", OPENAI, ALL],
   ["a stream, by its last chunk with usage", CHAT_STREAM, ALL],
   ["a response", RESPONSES, ALL],
@@ -20,16 +21,20 @@ const CASES: readonly (readonly [name: string, text: string, usage: typeof ALL |
   [
     "no details",
     `{"usage":{"prompt_tokens":7,"completion_tokens":2,"prompt_tokens_details":null}}`,
-    { promptTokens: 7, outputTokens: 2, cachedTokens: NONE },
+    { promptTokens: 7, outputTokens: 2, cachedTokens: undefined },
   ],
-  ["embeddings", `{"usage":{"prompt_tokens":7,"total_tokens":7}}`, { promptTokens: 7, outputTokens: NONE, cachedTokens: NONE }],
+  [
+    "embeddings",
+    `{"usage":{"prompt_tokens":7,"total_tokens":7}}`,
+    { promptTokens: 7, outputTokens: NONE, cachedTokens: undefined },
+  ],
   ["null after an object", `${OPENAI}\ndata: {"usage":null}`, ALL],
   ["text that looks like it", JSON.stringify({ text: '"usage":{"prompt_tokens":5}' }), undefined],
   ["text that looks like it, after the real one", `${OPENAI}${JSON.stringify({ text: '"usage":{"prompt_tokens":5}' })}`, ALL],
   [
     "fields that follow the object don't belong to it",
     `{"usage":{"completion_tokens":4},"prompt_tokens":9}`,
-    { promptTokens: NONE, outputTokens: 4, cachedTokens: NONE },
+    { promptTokens: NONE, outputTokens: 4, cachedTokens: undefined },
   ],
   ["an object cut off", OPENAI.slice(0, OPENAI.indexOf("prompt_tokens_details")), undefined],
   ["no numbers", `{"usage":{"prompt_tokens":"7","completion_tokens":-1}}`, undefined],

@@ -132,7 +132,7 @@ describe("replay: true", () => {
   const prefix = { ...makePrefix(2, 64, []), hashes: Int32Array.of(1, 7, -1, 8), tokensIn: () => 64 };
   const request = makeRequest({ model: "food", promptTokens: 150, isStream: true, prefix });
   const hashed = { promptTokens: 150, prefixBlockTokens: 64, prefixHashes: "00000001ffffffff" };
-  const usage = { promptTokens: 140, outputTokens: 9, cachedTokens: Number.NaN };
+  const usage = { promptTokens: 140, outputTokens: 9, cachedTokens: undefined };
   const cases: readonly [name: string, changes: Partial<Outcome>, added: object][] = [
     ["lengths and beginnings", { request }, hashed],
     ["the replica's own count, where there is one", { request, usage }, { ...hashed, promptTokens: 140 }],

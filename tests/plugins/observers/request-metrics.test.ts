@@ -214,7 +214,7 @@ describe("what replicas report about their caches", () => {
     ["without an index nothing is predicted", [{ usage }], ["prompt_tokens 110", "reported_tokens 80"]],
     [
       "a report without cached tokens counts nothing",
-      [{ usage: { ...usage, cachedTokens: Number.NaN }, predictedTokens: 64 }],
+      [{ usage: { ...usage, cachedTokens: undefined }, predictedTokens: 64 }],
       [],
     ],
     ["no report", [{ predictedTokens: 64 }], []],
