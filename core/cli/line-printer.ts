@@ -2,7 +2,8 @@ import type { Clock } from "../contract/clock.ts";
 
 /** Lines are written at once when they fill so many bytes. A write costs about as much as copying half of them. */
 const MOST_BYTES = 128 * 1024;
-const EVERY_MS = 100;
+/** Or when the first of them has waited so long. */
+const LONGEST_MS = 100;
 /** A UTF-16 code unit takes at most so many bytes in UTF-8. */
 const MOST_UNIT_BYTES = 3;
 const LINE_FEED = 10;
@@ -28,7 +29,11 @@ export function linePrinter(clock: Clock, isTerminal: boolean, write: (lines: st
     length = 0;
     write(lines);
   };
-  const stop = clock.every(EVERY_MS, flush);
+  let cancel: (() => void) | undefined;
+  const flushLate = () => {
+    cancel = undefined;
+    flush();
+  };
   return {
     print(line) {
       const mostBytes = line.length * MOST_UNIT_BYTES + 1;
@@ -38,9 +43,10 @@ export function linePrinter(clock: Clock, isTerminal: boolean, write: (lines: st
       length += UTF8.encodeInto(line, length === 0 ? gathered : gathered.subarray(length)).written;
       gathered[length] = LINE_FEED;
       length += 1;
+      cancel ??= clock.after(LONGEST_MS, flushLate);
     },
     close() {
-      stop();
+      cancel?.();
       flush();
     },
   };

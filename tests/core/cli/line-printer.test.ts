@@ -15,15 +15,27 @@ function setUp(isTerminal = false) {
 test("gathers lines and writes them after a while, when there are many, and at the end", async () => {
   const { clock, written, printer } = setUp();
   printer.print("a");
+  await clock.advance(99);
   printer.print("b");
   assert.deepEqual(written, []);
-  await clock.advance(100);
+  await clock.advance(1);
   assert.deepEqual(written, ["a\nb\n"]);
   for (let i = 0; i < 14; i++) printer.print("x".repeat(10_000));
   assert.equal(written.length, 2);
   printer.print("c");
   printer.close();
   assert.equal(written.slice(1).join(""), `${"x".repeat(10_000)}\n`.repeat(14).concat("c\n"));
+});
+
+test("while nothing is printed no timer runs", async () => {
+  const { clock, written, printer } = setUp();
+  assert.equal(clock.pending, 0);
+  printer.print("a");
+  await clock.advance(1_000);
+  assert.deepEqual([written, clock.pending], [["a\n"], 0]);
+  printer.print("b");
+  printer.close();
+  assert.deepEqual([written, clock.pending], [["a\n", "b\n"], 0]);
 });
 
 test("lines of any length and in any script are written whole and in order", () => {
