@@ -13,7 +13,7 @@ export interface Run {
   /** Set once the body has been parsed. */
   parsed: ParsedBody | undefined;
   /** What keeps the body in memory. */
-  readonly buffer: Pick<BodyBuffer, "hold" | "headRoom">;
+  readonly buffer: Pick<BodyBuffer, "hold" | "frontBytes">;
   /** The config that was active when its head came. */
   readonly config: ActiveConfig;
   readonly parts: RouterParts;

@@ -66,7 +66,7 @@ export class BodyBuffer implements Upload {
   }
 
   /** Bytes in front of the body, in the same memory, that nothing else uses. */
-  get headRoom(): number {
+  get frontBytes(): number {
     return this.#storage.byteOffset;
   }
 

@@ -10,12 +10,12 @@ export const LARGEST_KEPT = 4 * 1024 * 1024;
 /** Most idle memory that is kept, all sizes together. */
 const MOST_IDLE_BYTES = 32 * 1024 * 1024;
 /**
- * Bytes in front of each buffer, in the same memory. The head of the request that the body is sent with goes there: so both are
- * written in one piece, and the body is not copied. Few heads are longer. They count as little as a request's other records.
+ * Bytes in front of each buffer, in the same memory. The head that the body is sent with goes there, so that both leave in one write and
+ * the body is not copied (see `writeRequest`). Longer heads are rare. No memory budget counts these bytes.
  */
 const FRONT_BYTES = 2 * 1024;
-/** Memory from here on that is not kept is not left to the garbage collector. */
-const FREED_BYTES = 256 * 1024;
+/** A buffer of this size or more that is not kept is freed immediately, not left to the garbage collector. */
+const LEAST_FREED_BYTES = 256 * 1024;
 
 const idle = new Map<number, Uint8Array[]>();
 let idleBytes = 0;
@@ -44,7 +44,7 @@ export function takeStorage(size: number): Uint8Array {
   return kept;
 }
 
-/** Gives back a buffer from `takeStorage` that nothing reads or writes any more. */
+/** Gives back a buffer from `takeStorage`; nothing may read or write it after this call. */
 export function returnStorage(storage: Uint8Array): void {
   const size = storage.length;
   if (size < SMALLEST) return;
@@ -59,10 +59,10 @@ export function returnStorage(storage: Uint8Array): void {
 }
 
 function freeStorage(storage: Uint8Array): void {
-  if (storage.length >= FREED_BYTES) freeBytes(storage);
+  if (storage.length >= LEAST_FREED_BYTES) freeBytes(storage);
 }
 
-/** The size of a buffer for so many bytes: the next power of two, so that few sizes exist; above the largest, exactly these. */
+/** The size of a buffer for so many bytes: the next power of two, so that few sizes exist; above the largest, exactly that many. */
 export function storageSize(bytes: number): number {
   if (bytes > LARGEST_KEPT) return bytes;
   let size = SMALLEST;

@@ -9,7 +9,7 @@ import type { Run } from "../run.ts";
 
 /** What forwarding reads of a run. */
 export interface ForwardRun extends Pick<Run, "ticket" | "config" | "response"> {
-  readonly buffer: Pick<Run["buffer"], "headRoom">;
+  readonly buffer: Pick<Run["buffer"], "frontBytes">;
   readonly incoming: Pick<Incoming, "path"> & {
     readonly parser: { readonly plugin: Pick<Parser, "dialect" | "openingEvents" | "responses"> };
   };

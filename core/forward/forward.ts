@@ -232,11 +232,11 @@ export class Forward implements Sending, RelayOwner, UnlistedOwner {
     const { ticket, config, parts, buffer } = this.#run;
     const { method, body } = this.#draft;
     // The room is for one head: while a later try begins, an earlier one may still be sent.
-    const headRoom = ticket.attempts.length === 0 && body[0] === this.#request.body ? buffer.headRoom : 0;
+    const frontBytes = ticket.attempts.length === 0 && body[0] === this.#request.body ? buffer.frontBytes : 0;
     const traced = ticket.trace && traceLine(ticket.trace, ticket.attempts.length);
     const head = requestHead(this.#draft, endpoint, config.settings.credentials, traced);
     if (Number.isNaN(ticket.times.dispatchedAtMs)) ticket.times.dispatchedAtMs = parts.services.clock.now();
-    connection.send(method, head, body, reader, headRoom);
+    connection.send(method, head, body, reader, frontBytes);
   }
 
   /** The try under way is over: its booking gives back what it took. `lack`: what a response that is malformed lacks. */

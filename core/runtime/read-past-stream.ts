@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { freeRead } from "./free-memory.ts";
 
-/** Starts to read a connection. `read` gets the bytes of each read, which may be used until it returns; then their memory is freed. */
+/** Starts to read a connection. `read` must not keep a chunk: its memory may be freed when `read` returns. */
 export function readStream(socket: Socket, read: (chunk: Buffer) => void): void {
   socket.on("data", (chunk: Buffer) => {
     read(chunk);
@@ -11,8 +11,8 @@ export function readStream(socket: Socket, read: (chunk: Buffer) => void): void 
 }
 
 /**
- * The same on Bun, over bare TCP. Bun's sockets push each read through their stream, which takes longer than to read a small request:
- * while nobody has paused the socket, a read goes to `read` at once. What comes while it is paused waits in the stream, as usual.
+ * `readStream` for Bun, without TLS. Bun's sockets push each chunk through their stream, and that takes longer than what is done with a
+ * small request's bytes. Here a chunk goes straight to `read`, unless the socket is paused: then it waits in the stream, as usual.
  */
 export function readPastStream(socket: Socket, read: (chunk: Buffer) => void): void {
   const push = socket.push;
@@ -23,5 +23,6 @@ export function readPastStream(socket: Socket, read: (chunk: Buffer) => void): v
     // False stops the connection until the socket is resumed.
     return !socket.isPaused();
   };
+  // For what waited in the stream, and to start.
   readStream(socket, read);
 }

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { ResponseWriter } from "../host/response-writer.ts";
+import { putHead, takeScratch, writeScratch } from "../wire/gathered-write.ts";
 import type { Head } from "../wire/head.ts";
-import { putHead, takeScratch, writeScratch } from "../wire/scratch.ts";
 
 /** How the client learns where the body ends (RFC 9112 6.3). */
 type BodyMode = "none" | "length" | "chunked" | "close";

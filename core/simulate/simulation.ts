@@ -43,7 +43,7 @@ const NO_FEATURES = { access: undefined, streams: undefined };
 const INCOMING = { path: "", parser: { plugin: { dialect: "openai" } } } as const;
 /** Nothing is written to a wire. */
 const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
-const NO_BUFFER = { headRoom: 0 };
+const NO_BUFFER = { frontBytes: 0 };
 
 /** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
 export class Simulation {

@@ -2,7 +2,7 @@ import type { Dialect } from "../contract/errors.ts";
 import type { Usage } from "../contract/outcome.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { finishReasonIn } from "./finish-reason.ts";
-import { readUsage } from "./usage-object.ts";
+import { readUsage } from "./read-usage.ts";
 
 /** Bytes kept from a response's end. */
 export const TAIL_BYTES = 2048;

@@ -2,9 +2,9 @@ import type { Socket } from "node:net";
 import { nextTurn } from "../runtime/next-turn.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
+import { writeRequest } from "./gathered-write.ts";
 import { ResponseDecoder } from "./response-decoder.ts";
 import type { ResponseReader, UpstreamFailure } from "./response-reader.ts";
-import { writeRequest } from "./scratch.ts";
 import type { WatchedTry } from "./stuck-tries.ts";
 import { WireError } from "./wire-error.ts";
 
@@ -68,7 +68,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
   /** The socket is closed and writes nothing any more. */
   #isGone = false;
   /** Written when the connection opens. */
-  #unsent: { readonly head: string; readonly body: readonly Uint8Array[]; readonly headRoom: number } | undefined;
+  #unsent: { readonly head: string; readonly body: readonly Uint8Array[]; readonly frontBytes: number } | undefined;
 
   constructor(owner: ConnectionOwner) {
     this.#owner = owner;
@@ -92,19 +92,19 @@ export class UpstreamConnection implements Timed, WatchedTry {
     });
   }
 
-  /** Sends a head (latin1) and a body, which must not change before the reader's end or failure. `headRoom`: see writeRequest. */
-  send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader, headRoom = 0): void {
+  /** Sends a head (latin1) and a body, which must not change before the reader's end or failure. `frontBytes`: see writeRequest. */
+  send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader, frontBytes = 0): void {
     this.#reader = reader;
     this.#hasResponseBytes = false;
     this.#early = undefined;
     this.#longestGapMs = 0;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
-      this.#unsent = { head, body, headRoom };
+      this.#unsent = { head, body, frontBytes };
       return;
     }
     this.#isReused = true;
-    this.#write(head, body, headRoom);
+    this.#write(head, body, frontBytes);
   }
 
   pause(): void {
@@ -177,16 +177,16 @@ export class UpstreamConnection implements Timed, WatchedTry {
     this.#deadlineMs = Number.POSITIVE_INFINITY;
     const unsent = this.#unsent;
     this.#unsent = undefined;
-    if (unsent !== undefined) this.#write(unsent.head, unsent.body, unsent.headRoom);
+    if (unsent !== undefined) this.#write(unsent.head, unsent.body, unsent.frontBytes);
   }
 
-  #write(head: string, body: readonly Uint8Array[], headRoom: number): void {
+  #write(head: string, body: readonly Uint8Array[], frontBytes: number): void {
     const { deadlines, limits } = this.#owner;
     this.#state = "waiting";
     this.#lastReadMs = deadlines.nowMs;
     this.#silentSinceMs = deadlines.awakeMs;
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
-    writeRequest(this.#socket, head, body, headRoom);
+    writeRequest(this.#socket, head, body, frontBytes);
   }
 
   /** The replica takes no more bytes, but may have sent a response before it closed: read that first. */

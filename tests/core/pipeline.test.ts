@@ -30,7 +30,7 @@ function makeRun(options: MemoryPartsOptions = {}, body = BODY) {
   const parts = new MemoryParts(options);
   const incoming = makeIncoming(body);
   const ticket = new Ticket(incoming.id, "POST", parts.clock.now());
-  const buffer = { hold: () => assert.fail("nothing mirrors it"), headRoom: 0 };
+  const buffer = { hold: () => assert.fail("nothing mirrors it"), frontBytes: 0 };
   const run: Run = { ticket, incoming, parsed: undefined, buffer, config: parts.config, parts, response: new RecordedResponse() };
   return { parts, ticket, run };
 }

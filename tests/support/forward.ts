@@ -18,7 +18,7 @@ export interface ForwardOptions extends MemoryPartsOptions {
   readonly request?: InferenceRequest;
   readonly draft?: Partial<Draft>;
   /** Room in front of the body. Default none. */
-  readonly headRoom?: number;
+  readonly frontBytes?: number;
   readonly parser?: Partial<Pick<Parser, "dialect" | "openingEvents">>;
 }
 
@@ -57,7 +57,7 @@ export function makeForward(options: ForwardOptions = {}): ForwardWorld {
     config,
     response,
     incoming: { path: PATH, parser: { plugin } },
-    buffer: { headRoom: options.headRoom ?? 0 },
+    buffer: { frontBytes: options.frontBytes ?? 0 },
     parts,
   };
   const leg = makeDecision({ endpoints, order: endpoints }).legs[0]!;

@@ -516,10 +516,10 @@ describe("a client that takes bytes again", () => {
 });
 
 it("only the first try's head is put in front of the body: that try may still be sent when the next one begins", async () => {
-  const headRoom = 256;
-  const memory = Buffer.alloc(headRoom + 2, ".");
-  const body = memory.fill("{}", headRoom).subarray(headRoom);
-  const world = setUp({ request: makeRequest({ body }), draft: { body: [body] }, headRoom });
+  const frontBytes = 256;
+  const memory = Buffer.alloc(frontBytes + 2, ".");
+  const body = memory.fill("{}", frontBytes).subarray(frontBytes);
+  const world = setUp({ request: makeRequest({ body }), draft: { body: [body] }, frontBytes });
   world.forward.begin(world.parts.clock.now());
   await CONDUCTS.limits(world, E0);
   await world.parts.clock.advance(1_000);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Usage } from "../../../core/contract/outcome.ts";
-import { readUsage } from "../../../core/stream/usage-object.ts";
+import { readUsage } from "../../../core/stream/read-usage.ts";
 import { TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
 
 const OPENAI = `{"id":"x","choices":[{"text":"ok"}],"usage":{"prompt_tokens":813,"total_tokens":817,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":800,"created_cache_tokens":null},"completion_tokens_details":null},"kv_transfer_params":null}`;

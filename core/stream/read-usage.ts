@@ -18,13 +18,14 @@ const ZERO = 0x30;
 
 const KEY = new Pattern('"usage"');
 
-/** What a field of the object says; the messages API counts cached tokens apart: its `input_tokens` does not include them. */
+// What a field of the object says.
 const PROMPT = 0;
 const OUTPUT = 1;
 const CACHED = 2;
+/** The messages API counts cached tokens apart: its `input_tokens` does not include them. */
 const CACHE_READ = 3;
 const CACHE_CREATED = 4;
-/** Of these fields the sum counts: vLLM has one for each kind of part that is not text. */
+/** Summed over all such fields: vLLM has one for each kind of part that is not text. */
 const PARTS = 5;
 const MEANINGS = 6;
 
@@ -48,8 +49,8 @@ const BY_LENGTH = Array.from({ length: LONGEST_NAME + 1 }, (_, length) => FIELDS
 const ABSENT = -1;
 
 /**
- * By meaning. Only valid within one call. No Float64Array, because JavaScriptCore gives its whole numbers out as integers first, and as
- * doubles in compiled code, and whatever works with them is then compiled again.
+ * By meaning; used again by each call. A plain array: of a Float64Array JavaScriptCore reads whole numbers as integers at first, and as
+ * doubles in compiled code, and then compiles again whatever works with them.
  */
 const numbers: number[] = new Array<number>(MEANINGS).fill(ABSENT);
 
@@ -57,15 +58,15 @@ const numbers: number[] = new Array<number>(MEANINGS).fill(ABSENT);
 export function readUsage(bytes: Uint8Array): Usage | undefined {
   const start = lastUsage(bytes);
   if (start < 0 || !readNumbers(bytes, start, Math.min(bytes.length, start + MAX_USAGE_BYTES))) return undefined;
-  const read = numbers[CACHE_READ]!;
-  const created = numbers[CACHE_CREATED]!;
+  const cacheRead = numbers[CACHE_READ]!;
+  const cacheCreated = numbers[CACHE_CREATED]!;
   const prompt = numbers[PROMPT]!;
   const output = numbers[OUTPUT]!;
   const parts = numbers[PARTS]!;
   if (prompt === ABSENT && output === ABSENT) return undefined;
-  const promptTokens = prompt === ABSENT ? Number.NaN : prompt + Math.max(read, 0) + Math.max(created, 0);
+  const promptTokens = prompt === ABSENT ? Number.NaN : prompt + Math.max(cacheRead, 0) + Math.max(cacheCreated, 0);
   const outputTokens = output === ABSENT ? Number.NaN : output;
-  const cached = read === ABSENT ? numbers[CACHED]! : read;
+  const cached = cacheRead === ABSENT ? numbers[CACHED]! : cacheRead;
   const usage = { promptTokens, outputTokens, cachedTokens: cached === ABSENT ? undefined : cached };
   return parts === ABSENT ? usage : { ...usage, partTokens: parts };
 }
@@ -96,7 +97,10 @@ function readNumbers(bytes: Uint8Array, start: number, end: number): boolean {
   return false;
 }
 
-/** Reads the field whose name is the bytes in [from, to), if it is a known one with a number. The first of a kind counts. */
+/**
+ * Reads the field whose name is the bytes in [from, to), if it is a known one with a number. The first number of each meaning counts;
+ * those of PARTS are added.
+ */
 function readField(bytes: Uint8Array, from: number, to: number, end: number): void {
   const meaning = meaningOf(bytes, from, to - from);
   if (meaning < 0) return;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readUsage } from "../../../core/stream/usage-object.ts";
+import { readUsage } from "../../../core/stream/read-usage.ts";
 
 const NONE = Number.NaN;
 const count = fc.oneof(fc.integer({ min: 0, max: 999_999_999 }), fc.constant(null));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { writeRequest } from "../../../core/wire/scratch.ts";
+import { writeRequest } from "../../../core/wire/gathered-write.ts";
 import { asSocket, FakeSocket } from "../../support/fake-socket.ts";
 
 const ROOM = 64;
@@ -13,25 +13,25 @@ function bodyOf(text: string): { readonly memory: Buffer; readonly body: Buffer 
   return { memory, body: memory.subarray(ROOM, ROOM + text.length) };
 }
 
-function written(head: string, body: readonly Uint8Array[], headRoom?: number): string {
+function written(head: string, body: readonly Uint8Array[], frontBytes?: number): string {
   const socket = new FakeSocket();
-  writeRequest(asSocket(socket), head, body, headRoom);
+  writeRequest(asSocket(socket), head, body, frontBytes);
   return socket.takeWritten().toString("latin1");
 }
 
 describe("a head and its body are written", () => {
-  const cases: Record<string, { head: string; headRoom?: number }> = {
+  const cases: Record<string, { head: string; frontBytes?: number }> = {
     "without room": { head: "GET /\r\n\r\n" },
-    "with room": { head: "GET /\r\n\r\n", headRoom: ROOM },
-    "with a head that fills the room": { head: "x".repeat(ROOM), headRoom: ROOM },
-    "with a head of one byte more": { head: "x".repeat(ROOM + 1), headRoom: ROOM },
-    "with a head that is not ASCII": { head: "é".repeat(ROOM), headRoom: ROOM },
-    "with an empty head": { head: "", headRoom: ROOM },
+    "with room": { head: "GET /\r\n\r\n", frontBytes: ROOM },
+    "with a head that fills the room": { head: "x".repeat(ROOM), frontBytes: ROOM },
+    "with a head of one byte more": { head: "x".repeat(ROOM + 1), frontBytes: ROOM },
+    "with a head that is not ASCII": { head: "é".repeat(ROOM), frontBytes: ROOM },
+    "with an empty head": { head: "", frontBytes: ROOM },
   };
-  for (const [name, { head, headRoom }] of Object.entries(cases)) {
+  for (const [name, { head, frontBytes }] of Object.entries(cases)) {
     test(name, () => {
       const { memory, body } = bodyOf("the body");
-      assert.equal(written(head, [body], headRoom), `${head}the body`);
+      assert.equal(written(head, [body], frontBytes), `${head}the body`);
       assert.equal(body.toString("latin1"), "the body");
       assert.equal(memory.toString("latin1", ROOM + body.length), ".".repeat(ROOM), "what is behind it stays");
     });
