@@ -47,6 +47,7 @@ export function linePrinter(clock: Clock, isTerminal: boolean, write: (lines: st
     },
     close() {
       cancel?.();
+      cancel = undefined;
       flush();
     },
   };

@@ -36,6 +36,9 @@ test("while nothing is printed no timer runs", async () => {
   printer.print("b");
   printer.close();
   assert.deepEqual([written, clock.pending], [["a\n", "b\n"], 0]);
+  printer.print("late");
+  await clock.advance(100);
+  assert.deepEqual(written, ["a\n", "b\n", "late\n"]);
 });
 
 test("lines of any length and in any script are written whole and in order", () => {
