@@ -204,7 +204,7 @@ test("the line has the counts that the replica reports, or what was counted inst
   };
   const reported = { usage, outputTokens: 4, predictedTokens: 64, finishReason: "stop" };
   assert.deepEqual(counts(reported), [110, 4, false, 80, 64, "stop"]);
-  const untold = { usage: { ...usage, cachedTokens: Number.NaN }, outputTokens: 4, predictedTokens: 64 };
+  const untold = { usage: { ...usage, cachedTokens: undefined }, outputTokens: 4, predictedTokens: 64 };
   assert.deepEqual(counts(untold), [110, 4, false, null, 64, ""]);
   assert.deepEqual(counts({ outputTokens: 7, isOutputEstimated: true }), [null, 7, true, null, null, ""]);
 });
