@@ -1,8 +1,9 @@
-import type { Definition } from "../core/contract/plugin.ts";
-import type { RouterConfig } from "./config.ts";
-import { notesOn } from "./endpoint-picker/notes.ts";
+import { isolate } from "../core/control/isolation/plugin-isolation.ts";
+import type { Position, RouterConfig, RouterPlan } from "../core/router-config.ts";
+import { checkSchemes, notesOn } from "./endpoint-picker/notes.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
+import { type SectionFeature, sectionFeatures } from "./feature.ts";
 import { readObjectives } from "./objectives/read.ts";
 import { objectiveDocument } from "./objectives/schema.ts";
 import { allInstances, type Registry, unusedPlugins } from "./plugins/instances.ts";
@@ -12,7 +13,7 @@ import { type ConfigDocument, documentsOf } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
 import { fit, type Resource, type Stubs } from "./read/fit.ts";
 import { sortByKind } from "./read/kinds.ts";
-import { allOf, inReadingOrder, type Path, type Position, type Problem, problemAt } from "./read/problems.ts";
+import { allOf, inReadingOrder, type Path, type Problem, problemAt } from "./read/problems.ts";
 import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { isAboutPool } from "./rewrites/pool-resources.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
@@ -33,10 +34,8 @@ import { type RouterDocument, routerDocument } from "./router/schema.ts";
 import { TlsFiles } from "./router/tls-files.ts";
 
 /** A valid config, with the type of each of its instances. */
-export interface LoadedConfig {
-  readonly config: RouterConfig;
-  /** Types by the name of the entry in `config.plugins`. */
-  readonly definitions: ReadonlyMap<string, Definition>;
+export interface LoadedConfig extends RouterPlan {
+  readonly sections: readonly SectionFeature[];
   /** What becomes of entries and parameters in an EndpointPickerConfig that are not taken as they are. */
   readonly notes: PickerParts["notes"];
   /** What it was read from. */
@@ -107,14 +106,20 @@ export async function loadTexts(
   refuseSecond("EndpointPickerConfig", documents.EndpointPickerConfig);
   const [pickerSource] = documents.EndpointPickerConfig;
   const pickerResource = pickerSource && fit(pickerSource, pickerDocument, PICKER_STUBS);
-  const picker = pickerResource && (await readPicker(pickerResource, problems, files));
+  const picker = pickerResource && (await readPicker(pickerResource, registry, problems, files));
   const endpoints = [...(picker?.endpoints ?? []), ...endpointsOf(urls, problems)];
   // A discovery that finds none is reported where it is listed.
   const hasDiscovery = pickerResource?.document.dataLayer?.discovery !== undefined;
   if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery)
     (picker === undefined || needsEndpoints ? problems : warnings).push(noReplicas(texts, pickerSource));
-  const resource = routerResource(joined(documents.Router, cluster.Router), endpoints.length > 0 || picker !== undefined);
+  const resource = routerResource(
+    joined(documents.Router, cluster.Router),
+    registry,
+    endpoints.length > 0 || picker !== undefined,
+  );
   const router = resource && (await readRouter(resource, registry, endpoints, picker, files, tlsFiles, running));
+
+  if (picker !== undefined && router !== undefined) checkSchemes(picker, router.config.pool.endpoints);
 
   const problemsBefore = problems.length;
   const pool = router?.isPoolKnown ? router.config.pool.name : undefined;
@@ -135,10 +140,11 @@ export async function loadTexts(
 
   const names = texts.map(({ file }) => file);
   const shuffled = new Set<string>();
+  const sections = sectionFeatures(registry);
   const features =
     resource &&
     router &&
-    (await readFeatures(resource.document.spec, picker?.features ?? {}, {
+    (await readFeatures(sections, resource.document.spec, picker?.features ?? {}, {
       router: resource,
       files,
       problems,
@@ -151,24 +157,29 @@ export async function loadTexts(
       listed: router.listed,
       hasProfile: picker !== undefined || (resource.document.spec.profiles?.length ?? 0) > 0,
       readProfile: (written, path) => readProfile(routerProfile(written, path, router.report), router.listed, registry),
-      instances: () => allInstances({ ...router.config, others: new Map(), rewrites: [], shuffled }, router.listed, registry),
+      instances() {
+        const alone = { ...router.config, rewrites: [], objectives, features: new Map(), others: new Map(), shuffled };
+        return allInstances(alone, router.listed, registry);
+      },
       shuffle: (rule) => void shuffled.add(rule),
     }));
   if (problems.length > 0 || resource === undefined || router === undefined || features === undefined)
     return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files, features };
-  const written = otherProfiles(features);
+  const written = otherProfiles(sections, features);
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
-  const settings = settingsWith(features, router.config.settings);
+  const settings = settingsWith(sections, features, router.config.settings);
   const settled = { ...router.config, settings, rewrites, objectives, features, others, shuffled };
   const instances = [
-    ...allInstances(settled, router.listed, registry, builtInsOfFeatures(features), neededPlugins(features)),
-    ...instancesOfFeatures(features, resource),
+    ...allInstances(settled, router.listed, registry, builtInsOfFeatures(sections, features), neededPlugins(sections, features)),
+    ...instancesOfFeatures(sections, features, resource),
   ];
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
   return {
     config: { ...settled, plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
+    sections,
+    isolate,
     notes: notesOn(picker, registry),
     texts: texts.filter(({ file }) => !elsewhere.has(file)),
     elsewhere,
@@ -185,18 +196,22 @@ function joined(inFiles: readonly ConfigDocument[], [resource]: readonly ConfigD
 }
 
 /** The Router document; an empty one if there is none and none is needed. */
-function routerResource([document]: readonly ConfigDocument[], canBeEmpty: boolean): Resource<RouterDocument> | undefined {
-  if (document !== undefined) return fit(document, routerDocument, ROUTER_STUBS);
-  return canBeEmpty ? EMPTY_ROUTER : undefined;
+function routerResource(
+  [document]: readonly ConfigDocument[],
+  registry: Registry,
+  canBeEmpty: boolean,
+): Resource<RouterDocument> | undefined {
+  if (document !== undefined) return fit(document, routerDocument(registry), ROUTER_STUBS);
+  return canBeEmpty ? emptyRouter(registry) : undefined;
 }
 
-const EMPTY_ROUTER: Resource<RouterDocument> = {
+const emptyRouter = (registry: Registry): Resource<RouterDocument> => ({
   file: "",
-  document: routerDocument.parse({ apiVersion: "signalbox/v1", kind: "Router", spec: {} }),
+  document: routerDocument(registry).parse({ apiVersion: "signalbox/v1", kind: "Router", spec: {} }),
   positionOf: () => allOf(""),
   report: () => {},
   wasCut: () => false,
-};
+});
 
 function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[]): void {
   for (const { report } of others) {

@@ -1,62 +1,84 @@
 import { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
-import type { PluginSet } from "./control/plugin-set.ts";
+import type { LivePlugins } from "./control/plugin-set.ts";
 import type { PluginSets } from "./control/plugin-sets.ts";
-import { LiveFeatures } from "./features/live-features.ts";
 import { requestIds } from "./intake/request-ids.ts";
 import { PluginFaults } from "./plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "./plugin-watch/plugin-times.ts";
 import { LivePool } from "./pool/live-pool.ts";
-import type { Gate, RouterParts } from "./router-parts.ts";
+import type { AdapterAccess, RouterAccess } from "./router-host.ts";
+import type { Gate, Identity, PluginWatch, RouterParts } from "./router-parts.ts";
+import { RunningFeatures } from "./running-features.ts";
 import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import type { Services } from "./services.ts";
-import type { Limits } from "./settings.ts";
+import type { Limits, Settings } from "./settings.ts";
 import { ClientCounts } from "./wire/client-counts.ts";
+import { UpstreamPools } from "./wire/upstream-pools.ts";
 
 type Changing<Part> = { -readonly [Key in keyof Part]: Part[Key] };
 
 /** The parts of a running router. They outlive each config, which only changes their settings. */
 export class LiveParts implements RouterParts {
   readonly services: Services;
-  readonly configs: PluginSets;
+  /** Set before the first request. */
+  configs!: PluginSets;
   readonly gate: Changing<Gate>;
-  readonly pool: LivePool;
-  readonly plugins: { readonly times: PluginTimes; readonly faults: PluginFaults };
-  readonly features: LiveFeatures;
-  readonly identity: { readonly startedAtS: number; isStopping: boolean; nextRequestId(): string };
+  readonly pool: LivePool<UpstreamPools>;
+  readonly plugins: PluginWatch;
+  readonly features: RunningFeatures;
+  /** The config that runs, once somebody can change it. */
+  changeable: object | undefined;
+  /** Once there are replicas. */
+  adapters: AdapterAccess | undefined;
+  readonly identity: Changing<Identity>;
 
-  constructor(configs: PluginSets, { clock, random, log }: Services) {
-    const first = configs.newest;
-    const { settings } = first.active;
+  constructor(settings: Settings, { clock, random, log }: Services) {
     const { limits } = settings;
     this.services = { clock, random, log };
-    this.configs = configs;
     this.gate = {
       clients: new ClientCounts(limits.perClientRequests),
       memory: new MemoryBudget(memoryBytes(limits), clock),
       scanTurns: new ScanTurns(clock, nextTurn),
     };
-    this.pool = new LivePool(settings, { clock, log });
-    const faults = new PluginFaults(clock, log);
-    this.plugins = { times: new PluginTimes(clock, log), faults };
-    const { memory } = this.gate;
-    const { load } = this.pool;
-    this.features = new LiveFeatures({ services: this.services, faults, memory, load, facts: () => this.pool.facts, nextTurn });
+    this.pool = new LivePool(settings, this.services, (events) => new UpstreamPools(limits, clock, events));
+    this.plugins = { times: new PluginTimes(clock, log), faults: new PluginFaults(clock, log) };
+    this.features = new RunningFeatures(() => this.configs.newest.active);
     this.identity = { startedAtS: Math.floor(clock.wall() / 1000), isStopping: false, nextRequestId: requestIds(random) };
-    this.prepare(first)();
+  }
+
+  /** What features use of them. */
+  get access(): RouterAccess {
+    const { services, plugins, gate, pool } = this;
+    const { memory } = gate;
+    const { load } = pool;
+    return {
+      services,
+      faults: plugins.faults,
+      memory,
+      load,
+      facts: () => pool.facts,
+      nextTurn,
+      ...{ adapters: () => this.adapters, running: () => this.changeable },
+    };
+  }
+
+  /** Begins with this config. Throws an Error when there is no memory for what is asked. */
+  begin(configs: PluginSets): void {
+    this.configs = configs;
+    this.prepare(configs.newest)();
   }
 
   /** Throws an Error, and changes nothing, when there is no memory for what is asked. The returned function can't fail. */
-  prepare({ active, prefixSettings }: Pick<PluginSet, "active" | "prefixSettings">): () => void {
+  prepare({ active, prefixSettings }: LivePlugins): () => void {
     const { profile, settings } = active;
     const changePool = this.pool.prepare(settings, prefixSettings);
     return () => {
       const { limits } = settings;
-      const { gate, plugins, features } = this;
+      const { gate, plugins } = this;
       changePool();
       plugins.times.follow(profile, limits.pluginMs);
-      features.use(active);
+      for (const { plugin } of active.modules) plugin.configured?.(active);
       gate.memory.limitBytes = memoryBytes(limits);
       gate.clients = gate.clients.bounded(limits.perClientRequests);
     };
@@ -65,11 +87,16 @@ export class LiveParts implements RouterParts {
   /** From now on `/ready` says 503, and features stop what may be left out; everything else is served as before. */
   announceStop(): void {
     this.identity.isStopping = true;
-    this.features.stop();
+    this.features.stopAnnounced();
   }
 
   close(): void {
-    this.features.close();
+    this.features.closed();
+    this.discard();
+  }
+
+  /** They never began. */
+  discard(): void {
     this.pool.close();
     this.gate.memory.close();
   }

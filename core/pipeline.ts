@@ -1,39 +1,96 @@
+import type { Profile } from "./active-config.ts";
 import type { Decision } from "./contract/decision.ts";
 import { RouterError } from "./contract/errors.ts";
-import type { InferenceRequest, ParsedBody } from "./contract/request.ts";
+import type { LoadView } from "./contract/load-view.ts";
+import type { Random } from "./contract/profile-plugin.ts";
+import type { InferenceRequest } from "./contract/request.ts";
+import type { WaitingPlace, WaitOwner } from "./contract/slots/admit.ts";
+import type { Answer } from "./contract/slots/answer.ts";
+import type { RequestReceiver } from "./contract/slots/decode.ts";
 import { decide } from "./decide/decide.ts";
-import type { WaitingPlace, WaitOwner } from "./features/feature.ts";
 import { Forward } from "./forward/forward.ts";
-import type { ForwardOwner, Sending } from "./forward/forward-run.ts";
 import { Handover } from "./forward/handover.ts";
+import type { ForwardOwner, Sending } from "./forward/sending.ts";
+import type { Pool } from "./pool/pool.ts";
+import { type Draft, makeDraft } from "./request/draft.ts";
 import { redistributes } from "./request/draw-target.ts";
 import { parse, withTarget } from "./request/parse.ts";
-import { type Draft, rewrite } from "./request/rewrite.ts";
 import type { Run } from "./run.ts";
 import type { Facts } from "./state/facts.ts";
+import { codedBody } from "./wire/content-type.ts";
 
-/**
- * What the body asks for, and the place where the request waits for room in the pool; undefined if it may go on at once. Throws
- * RouterError for a request that can't be routed.
- */
-export function admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
-  run.parsed = asked(run);
-  if (run.ticket.principal !== undefined) run.parts.features.access?.route(run.ticket, run.parsed);
-  const { admitter } = run.parts.features;
-  return admitter?.isOn === true ? admitter.enter(run, run.parsed, owner) : undefined;
+/** Learns who asks. The body waits for a promise. Throws RouterError, or rejects with one, for a client that may not ask. */
+export function enter(run: Run): Promise<void> | undefined {
+  let entering: Promise<void> | undefined;
+  for (const { plugin } of run.config.slots.enter)
+    entering = entering === undefined ? plugin.enter(run) : entering.then(() => plugin.enter(run));
+  return entering;
+}
+
+/** What decodes the body on its way to `receiver`. Throws RouterError (415) where no feature does. */
+export function decode(run: Run, receiver: RequestReceiver): RequestReceiver {
+  for (const { plugin } of run.config.slots.decode) {
+    const decoder = plugin.decode(run, receiver);
+    if (decoder !== undefined) return decoder;
+  }
+  throw codedBody();
 }
 
 /**
- * The way of a request that was admitted: draw the target, decide, rewrite, forward. Facts are read and shares are drawn here, after it
+ * What the body asks for, and the place where the request waits, if a feature has it wait; undefined if it may go on. Called again after
+ * a wait: it goes on with the next feature. Throws RouterError for a request that can't be routed.
+ */
+export function admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
+  if (run.parsed === undefined) {
+    run.parsed = parse(run);
+    run.pool = poolOf(run);
+  }
+  const { admit } = run.config.slots;
+  while (run.admissions < admit.length) {
+    const { plugin } = admit[run.admissions]!;
+    run.admissions += 1;
+    const place = plugin.admit(run, owner);
+    if (place !== undefined) return place;
+  }
+  return undefined;
+}
+
+/** The pool that serves what the body asks for. A router has one. */
+function poolOf({ parts }: Run): Pool {
+  return parts.pool;
+}
+
+/** The first answer that a feature has for the request; undefined: it goes to a replica. */
+export function answer(run: Run, from = 0): Answer | Promise<Answer | undefined> | undefined {
+  const features = run.config.slots.answer;
+  for (let at = from; at < features.length; at++) {
+    const found = features[at]!.plugin.answer(run);
+    if (found instanceof Promise) return found.then((late) => late ?? answer(run, at + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Lets a request wait that no replica could be reached for. Throws `error` if it is not to wait, or has waited enough. */
+export function admitAgain(run: Run, owner: WaitOwner, error: RouterError): void {
+  for (const { plugin } of run.config.slots.admitAgain) {
+    run.place = plugin.admitAgain(run, owner);
+    if (run.place !== undefined) return;
+  }
+  throw error;
+}
+
+/**
+ * The way of a request that was admitted: draw the target, decide, make the draft, forward. Facts are read and shares are drawn here, after it
  * has waited. The caller stores what it returns, then begins it. Throws RouterError for a request that can't be routed.
  */
 export function route(run: Run, owner: ForwardOwner): Sending {
   const { times } = run.ticket;
   const { clock } = run.parts.services;
-  const parsed = run.parsed!;
   times.admittedAtMs = clock.now();
-  const request = drawn(run, parsed, times.admittedAtMs);
-  const decision = decided(run, request, times.admittedAtMs);
+  const load = run.pool.load.at(times.admittedAtMs);
+  const request = drawn(run, load);
+  const decision = decided(run, request, load);
   times.decidedAtMs = clock.now();
   const { gateway } = run.response;
   if (gateway !== undefined) return new Handover(run, gateway, request, legOf(run, decision), draftOf(run, request), owner);
@@ -45,64 +102,67 @@ export function route(run: Run, owner: ForwardOwner): Sending {
  * another one, if it redistributes.
  */
 export function routeAgain(run: Run, forward: Sending): void {
-  const { ticket, config, parts } = run;
-  const { clock } = parts.services;
+  const { ticket, pool } = run;
   // Each refusal makes the target rest at its endpoint, so there are at most as many as endpoints, unless they take very long.
-  if (ticket.attempts.length > parts.pool.facts.endpoints.length) throw tooSlowRefusals();
+  if (ticket.attempts.length > pool.facts.endpoints.length) throw tooSlowRefusals();
+  decideAgain(run, forward);
+}
+
+/** The target stays as it was drawn, unless nobody is left for it. */
+export function decideAgain(run: Run, forward: Sending): void {
+  const { ticket, config, pool, parts } = run;
+  const { clock } = parts.services;
+  const load = pool.load.at(clock.now());
   let request = ticket.request!;
-  let decision = decided(run, request, clock.now());
+  let decision = decided(run, request, load);
   if (decision.refusal !== undefined && redistributes(request.rule, config)) {
-    request = drawn(run, run.parsed!, clock.now());
-    decision = decided(run, request, clock.now());
+    request = drawn(run, load);
+    decision = decided(run, request, load);
   }
   forward.beginAgain(request, legOf(run, decision), draftOf(run, request), clock.now());
 }
 
 /** Copies of the request may be sent behind it, which never waits for them. */
 export function copy(run: Run): void {
-  const { ticket, parts } = run;
-  const { copier } = parts.features;
-  if (copier?.isOn !== true || ticket.request === undefined) return;
-  copier.sent(run, ticket.request, (request) => choose(run, request, parts.services.clock.now()));
+  const { ticket, config, pool, parts } = run;
+  const { copy } = config.slots;
+  if (copy.length === 0 || ticket.request === undefined) return;
+  const decideCopy = (request: InferenceRequest) => choose(run, request, pool.load.at(parts.services.clock.now()));
+  for (const { plugin } of copy) plugin.copy(run, ticket.request, decideCopy);
 }
 
-function asked({ ticket, incoming, config, parts }: Run): ParsedBody {
-  const parsed = parse(incoming);
-  return ticket.principal === undefined ? parsed : (parts.features.access?.salted(ticket, parsed, config) ?? parsed);
-}
-
-function drawn(run: Run, parsed: ParsedBody, nowMs: number): InferenceRequest {
-  run.ticket.request = withTarget(parsed, run.incoming, run.config, run.parts.pool, nowMs);
+function drawn(run: Run, load: LoadView): InferenceRequest {
+  run.ticket.request = withTarget(run.parsed!, run, run.config, run.pool, load);
   return run.ticket.request;
 }
 
 /** The decision, which the ticket keeps. Another profile may decide beside the first decision. */
-function decided(run: Run, request: InferenceRequest, nowMs: number): Decision {
+function decided(run: Run, request: InferenceRequest, load: LoadView): Decision {
   const { ticket, config, parts } = run;
-  const { pool, services, plugins, features } = parts;
-  if (features.beside === undefined || config.others.size === 0 || ticket.decision !== undefined)
-    ticket.decision = choose(run, request, nowMs);
+  const { services, plugins } = parts;
+  const [comparer] = config.slots.compare;
+  if (comparer === undefined || ticket.decision !== undefined) ticket.decision = choose(run, request, load);
   else {
-    const view = pool.load.at(nowMs);
-    const profile = plugins.times.profileFor(config.profile, nowMs);
-    ticket.decision = features.beside.decide(ticket, config, profile, services.random, {
+    ticket.decision = comparer.plugin.compare(run, {
       request,
-      load: view,
-      decide: (each, random) => decide(request, factsFor(run), each, view, random),
+      load,
+      profile: plugins.times.profileFor(config.profile, load.nowMs),
+      random: services.random,
+      decide: (profile: Profile, random: Random) => decide(request, factsFor(run), profile, load, random),
     });
   }
   return ticket.decision;
 }
 
-function choose(run: Run, request: InferenceRequest, nowMs: number): Decision {
+function choose(run: Run, request: InferenceRequest, load: LoadView): Decision {
   const { config, parts } = run;
-  const { pool, services, plugins } = parts;
-  return decide(request, factsFor(run), plugins.times.profileFor(config.profile, nowMs), pool.load.at(nowMs), services.random);
+  const { services, plugins } = parts;
+  return decide(request, factsFor(run), plugins.times.profileFor(config.profile, load.nowMs), load, services.random);
 }
 
 /** What the decision reads of the pool: where a gateway sends the request, the endpoints that it can send it to. */
-function factsFor({ response, parts }: Run): Facts {
-  const { facts } = parts.pool;
+function factsFor({ response, pool }: Run): Facts {
+  const { facts } = pool;
   return response.gateway === undefined ? facts : response.gateway.reachable(facts);
 }
 
@@ -118,8 +178,8 @@ function withoutNames(refusal: RouterError): RouterError {
   return new RouterError("model_not_found", "No replica serves this model; GET /v1/models lists those that this key may use.");
 }
 
-function draftOf({ incoming, config, ticket }: Run, request: InferenceRequest): Draft {
-  return rewrite(request, incoming, config.settings, ticket.trace);
+function draftOf(run: Run, request: InferenceRequest): Draft {
+  return makeDraft(request, run, run.config.settings, run.ticket.trace);
 }
 
 function tooSlowRefusals(): RouterError {

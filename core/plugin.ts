@@ -1,5 +1,5 @@
 /** What plugins import, as "signalbox/plugin": the contracts, what defines a plugin of each kind, and what helps to write one. */
-export type { Admission, Room, Waiting } from "./contract/admission.ts";
+export type { Admission, Demand, Room, Waiting } from "./contract/admission.ts";
 export type { Authenticator } from "./contract/authenticator.ts";
 export type { BodyView, JsonKind } from "./contract/body-view.ts";
 export type { Clock } from "./contract/clock.ts";
@@ -16,12 +16,14 @@ export type {
   ModelCard,
   ModelCards,
   Phase,
+  Replica,
 } from "./contract/endpoint.ts";
 export { isServing } from "./contract/endpoint.ts";
 export { endpointName, parseEndpointUrl } from "./contract/endpoint-url.ts";
 export { type Dialect, ERRORS, type ErrorCode, RouterError } from "./contract/errors.ts";
 export { type Estimate, estimateAt } from "./contract/estimate.ts";
 export { expectedFirstTokenMs, firstTokenAfterMs, firstTokenMs, uncachedTokens } from "./contract/expected-wait.ts";
+export type { Feature, RunningConfigView } from "./contract/feature.ts";
 export type { Filter } from "./contract/filter.ts";
 export { Bounds, Histogram, type HistogramView } from "./contract/histogram.ts";
 export type { AdapterFacts, AdapterUse, LoadView, ScrapedValues, UnlistedName } from "./contract/load-view.ts";
@@ -40,6 +42,7 @@ export {
   defineAuthenticator,
   defineDetector,
   defineDiscovery,
+  defineFeature,
   defineFilter,
   defineKind,
   defineObserver,
@@ -67,7 +70,18 @@ export { ringPlace } from "./contract/ring-place.ts";
 export type { PluginTime, RouterView } from "./contract/router-view.ts";
 export type { Scorer } from "./contract/scorer.ts";
 export type { Secret } from "./contract/secret.ts";
+export type { SessionTurn } from "./contract/session-turn.ts";
 export type { ShadowChoice } from "./contract/shadow.ts";
+export type { AdmitSlot, WaitingPlace, WaitOwner } from "./contract/slots/admit.ts";
+export type { Answer, AnswerSlot, OwnRoute } from "./contract/slots/answer.ts";
+export type { Compared, CompareSlot } from "./contract/slots/compare.ts";
+export type { CopySlot } from "./contract/slots/copy.ts";
+export type { EnterSlot } from "./contract/slots/enter.ts";
+export type { LinesSlot } from "./contract/slots/lines.ts";
+export type { RequestBody, RequestHead, RequestRun } from "./contract/slots/request-run.ts";
+export type { SettledSlot } from "./contract/slots/settled.ts";
+export type { ShownSlots } from "./contract/slots/shown.ts";
+export type { Tap, TappedResponse, TapSlot } from "./contract/slots/tap.ts";
 export type { EndpointFacts, Source } from "./contract/source.ts";
 export type { Span } from "./contract/span.ts";
 export { thrownCode, thrownMessage, thrownText } from "./contract/thrown-text.ts";

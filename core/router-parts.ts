@@ -1,7 +1,6 @@
 import type { ActiveConfig } from "./active-config.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
 import type { ScanTurns } from "./body/scan-turns.ts";
-import type { RequestHooks } from "./features/live-features.ts";
 import type { PluginFaults } from "./plugin-watch/plugin-faults.ts";
 import type { PluginTimes } from "./plugin-watch/plugin-times.ts";
 import type { Pool } from "./pool/pool.ts";
@@ -48,6 +47,5 @@ export interface RouterParts {
   readonly gate: Gate;
   readonly pool: Pool;
   readonly plugins: PluginWatch;
-  readonly features: RequestHooks;
   readonly identity: Identity;
 }

@@ -1,41 +1,51 @@
-import type { LoadedConfig } from "../config/load.ts";
-import { checkPages } from "./admin/pages.ts";
+import type { ActiveConfig } from "./active-config.ts";
 import { isServing } from "./contract/endpoint.ts";
-import { Adapters } from "./control/adapters.ts";
+import type { HostServices } from "./contract/plugin.ts";
 import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
 import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
-import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
+import { buildPluginSet, type PluginSet } from "./control/plugin-set.ts";
 import { PluginSets } from "./control/plugin-sets.ts";
-import { savedFacts } from "./control/saved-facts.ts";
-import { makeJudge } from "./features/live-features.ts";
-import { dryRun } from "./intake/dry-run.ts";
+import { sectionInstances } from "./control/section-instances.ts";
 import { intake } from "./intake/starter.ts";
+import { NO_JUDGE } from "./judge.ts";
 import { LiveParts } from "./live-parts.ts";
 import type { Router } from "./router.ts";
+import type { RouterPlan } from "./router-config.ts";
+import type { AdapterAccess } from "./router-host.ts";
 import type { Facts } from "./state/facts.ts";
 import { bearerFor } from "./wire/bearer.ts";
 import { httpGet, httpSend } from "./wire/http-get.ts";
-import { replicaTlsFor } from "./wire/replica-tls.ts";
+import type { GetTarget } from "./wire/http-get-result.ts";
+import { targetTlsFor } from "./wire/replica-tls.ts";
+
+/** What the program that a router runs in gives it. */
+export interface RouterServices extends HostServices {
+  /** Throws an Error for a config that does not fit the program around the router. */
+  readonly accepts?: (config: ActiveConfig) => void;
+}
 
 /** Builds and starts the config's plugins. Throws when one can't be made or started; then nothing is left running. */
-export function runRouter(loaded: LoadedConfig, services: HostServices): Router {
+export function runRouter(loaded: RouterPlan, services: RouterServices): Router {
   const kept = new KeptState();
+  const parts = new LiveParts(loaded.config.settings, services);
   return placing(loaded, () => {
-    const plugins = build(loaded, services, kept);
+    let plugins: PluginSet | undefined;
     try {
-      return start(loaded, plugins, services, kept);
+      plugins = build(loaded, services, kept, parts);
+      return start(loaded, plugins, services, kept, parts);
     } catch (thrown) {
-      plugins.dispose();
+      plugins?.dispose();
+      parts.discard();
       throw thrown;
     }
   });
 }
 
-function build(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
-  const plugins = buildPluginSet(loaded, services, kept);
+function build(loaded: RouterPlan, services: RouterServices, kept: KeptState, parts: LiveParts): PluginSet {
+  const plugins = buildPluginSet(loaded, services, kept, parts.access);
   try {
-    checkPages(plugins.active.observers);
+    services.accepts?.(plugins.active);
     return plugins;
   } catch (thrown) {
     plugins.dispose();
@@ -44,7 +54,7 @@ function build(loaded: LoadedConfig, services: HostServices, kept: KeptState): P
 }
 
 /** What `run` throws names the place in the config. */
-function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
+function placing<Result>(loaded: RouterPlan, run: () => Result): Result {
   try {
     return run();
   } catch (thrown) {
@@ -53,10 +63,10 @@ function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
 }
 
 /** Connects the parts that requests use with the control plane. */
-function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
+function start(loaded: RouterPlan, plugins: PluginSet, services: RouterServices, firstKept: KeptState, parts: LiveParts): Router {
   const { clock } = services;
   const configs = new PluginSets(plugins);
-  const parts = new LiveParts(configs, services);
+  parts.begin(configs);
   const { pool, features } = parts;
   const waiting = new Set<() => void>();
   let kept = firstKept;
@@ -66,44 +76,40 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     const authorization = bearerFor(name, configs.newest.active.settings.credentials);
     return authorization === undefined ? {} : { authorization };
   };
-  const tlsOf = (name: string) => replicaTlsFor(name, configs.newest.active.settings.replicaTls);
+  const tlsOf = (target: GetTarget) => targetTlsFor(target, configs.newest.active.settings.replicaTls);
   const control = new ControlPlane({
     ...controlPlan(loaded, plugins),
     services,
-    makeJudge,
+    makeJudge: loaded.sections.find(({ judge }) => judge)?.judge ?? (() => NO_JUDGE),
     load: pool.load,
-    get: ({ name, url }, path, timeoutMs, maxBytes, signal) =>
-      httpGet(url, path, {
-        timeoutMs,
-        maxBytes,
-        signal,
-        headers: name === undefined ? {} : keyHeaders(name),
-        tls: name === undefined ? undefined : tlsOf(name),
-      }),
+    get: (target, path, timeoutMs, maxBytes, signal) => {
+      const headers = target.name === undefined ? {} : keyHeaders(target.name);
+      return httpGet(target.url, path, { timeoutMs, maxBytes, signal, headers, tls: tlsOf(target) });
+    },
     replaced: (slot) => pool.replaced(slot),
     capacityKnown: (slot, tokens) => pool.capacityKnown(slot, tokens),
-    lastByteMs: (endpoint) => pool.lastByteMs(endpoint),
-    cutWaiting: (endpoint, leastMs) => pool.cutWaiting(endpoint, leastMs),
-    cutStreams: (endpoint, leastMs, isWitnessed) => pool.cutStreams(endpoint, leastMs, isWitnessed),
+    tries: pool.connections,
+    gone: (endpoint) => features.replicaGone(endpoint),
     publish(next) {
-      features.follow(next.endpoints);
+      features.endpointsChanged(next.endpoints);
       pool.publish(next);
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
   });
   pool.control = control;
-  const adapters = new Adapters({
+  const adapters: AdapterAccess = {
     clock,
     load: pool.load,
     facts: () => pool.facts,
     targets: () => configs.newest.active.targets,
-    post: ({ name, url }, path, document, timeoutMs, maxBytes) =>
-      httpSend(url, path, {
-        ...{ method: "POST", headers: keyHeaders(name), tls: tlsOf(name) },
+    post: (endpoint, path, document, timeoutMs, maxBytes) =>
+      httpSend(endpoint.url, path, {
+        ...{ method: "POST", headers: keyHeaders(endpoint.name), tls: tlsOf(endpoint) },
         ...{ body: JSON.stringify(document), timeoutMs, maxBytes },
       }),
     adapterChanged: (endpoint, name, isLoaded) => control.adapterChanged(endpoint, name, isLoaded),
-  });
+  };
+  parts.adapters = adapters;
   const close = () => {
     control.stop();
     parts.close();
@@ -116,9 +122,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     throw thrown;
   }
 
-  const replace = (next: LoadedConfig) => {
+  const replace = (next: RouterPlan) => {
     const draft = kept.draft();
-    const built = build(next, services, draft);
+    const built = build(next, services, draft, parts);
     let changes: readonly (() => void)[];
     try {
       changes = [parts.prepare(built), control.prepare(controlPlan(next, built))];
@@ -131,17 +137,21 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     // An operator who applies a rewrite again has often just put its adapter where replicas find it.
     pool.load.unlisted.forgetRefusals();
     configs.publish(built);
-    draft.retain(next.config.plugins);
+    draft.retain([...next.config.plugins, ...sectionInstances(next.sections, next.config).map(({ entry }) => entry)]);
     kept = draft;
   };
 
   return {
-    start: intake(parts, adapters),
+    services: parts.services,
+    start: intake(parts),
     get config() {
       return configs.newest.active;
     },
     get olderConfigs() {
       return configs.olderCount;
+    },
+    get kept() {
+      return kept;
     },
     pool,
     control,
@@ -163,15 +173,16 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
         waiting.add(wake);
       });
     },
-    dryRun: (asked) => dryRun(asked, configs.newest.active, parts),
-    savedFacts: () => savedFacts(configs.newest.active, kept, pool, clock),
     replace: (next) => placing(next, () => replace(next)),
+    changeBy(config) {
+      parts.changeable = config;
+    },
     announceStop: () => parts.announceStop(),
     close,
   };
 }
 
-function controlPlan({ config }: LoadedConfig, plugins: PluginSet): ControlPlan {
+function controlPlan({ config }: RouterPlan, plugins: PluginSet): ControlPlan {
   return { plugins, probes: config.pool.probes, features: config.features };
 }
 

@@ -1,21 +1,64 @@
-import type { ActiveConfig } from "./active-config.ts";
+import type { ActiveConfig, Named } from "./active-config.ts";
+import type { JsonBody } from "./body/json-body.ts";
 import type { BodyBuffer } from "./body/receive.ts";
+import type { Dialect } from "./contract/errors.ts";
+import type { Parser } from "./contract/parser.ts";
 import type { ParsedBody } from "./contract/request.ts";
+import type { WaitingPlace } from "./contract/slots/admit.ts";
+import type { RequestReceiver } from "./contract/slots/decode.ts";
+import type { RequestRun } from "./contract/slots/request-run.ts";
 import type { ResponseWriter } from "./host/response-writer.ts";
-import type { Incoming } from "./request/incoming.ts";
-import type { Ticket } from "./request/ticket.ts";
+import type { Pool } from "./pool/pool.ts";
 import type { RouterParts } from "./router-parts.ts";
+import type { Ticket } from "./ticket.ts";
+import type { Head } from "./wire/head.ts";
 
-/** One request on its way: what the stages read, and the ticket that they fill in. */
-export interface Run {
+/** A whole request as parse and draw read it, also where there is no client: for a dry run. */
+export interface AskedRun {
   readonly ticket: Ticket;
-  readonly incoming: Incoming;
-  /** Set once the body has been parsed. */
-  parsed: ParsedBody | undefined;
-  /** What keeps the body in memory. */
-  readonly buffer: Pick<BodyBuffer, "hold" | "frontBytes">;
+  readonly head: Head;
+  readonly query: string;
+  /** What reads the body; undefined for a path that no parser serves. */
+  readonly parser: Named<Parser> | undefined;
+  /** The whole body, once it has come. */
+  readonly body: JsonBody | undefined;
+  readonly placedAt: number;
+}
+
+/** One request from its head to its end: what came of it so far, what it uses, and the ticket that its stages fill in. */
+export class Run implements RequestRun, AskedRun {
+  readonly ticket: Ticket;
+  readonly head: Head;
+  readonly peer: string;
   /** The config that was active when its head came. */
   readonly config: ActiveConfig;
   readonly parts: RouterParts;
   readonly response: ResponseWriter;
+  query = "";
+  dialect: Dialect = "openai";
+  parser: Named<Parser> | undefined;
+  /** What keeps the body in memory; undefined as long as none is kept. */
+  buffer: BodyBuffer | undefined;
+  body: JsonBody | undefined;
+  /** What decodes the body on its way; undefined for a body that goes on as it comes. */
+  decoder: RequestReceiver | undefined;
+  /** What the body asks for, once it has been parsed. */
+  parsed: ParsedBody | undefined;
+  /** Where it goes: chosen by what the body asks for, once that has been parsed; until then the router's first pool. */
+  pool: Pool;
+  /** Where it waits, or waited. */
+  place: WaitingPlace | undefined;
+  placedAt = -1;
+  /** Features that have let it go on. */
+  admissions = 0;
+
+  constructor(ticket: Ticket, head: Head, peer: string, config: ActiveConfig, parts: RouterParts, response: ResponseWriter) {
+    this.ticket = ticket;
+    this.head = head;
+    this.peer = peer;
+    this.config = config;
+    this.parts = parts;
+    this.response = response;
+    this.pool = parts.pool;
+  }
 }

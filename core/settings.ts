@@ -48,7 +48,7 @@ export interface CertificatePair {
   /** In milliseconds since 1970. */
   readonly beginsAtMs: number;
   readonly expiresAtMs: number;
-  /** Why the files can't be used as they are now, so that this pair is what they held before; "" if they can. */
+  /** Why the files can't be used now; this pair is then what they held before. "" if they can be used. */
   readonly fault: string;
 }
 
@@ -80,6 +80,8 @@ export interface ReplicaTlsSettings {
   readonly ofPool: ReplicaTls | undefined;
   /** By the endpoints' names. */
   readonly ofEndpoint: ReadonlyMap<string, ReplicaTls>;
+  /** Of sources' own servers, by the names of the plugins. */
+  readonly ofPlugin: ReadonlyMap<string, ReplicaTls>;
 }
 
 /** How a port of the router's own speaks TLS. */

@@ -15,6 +15,7 @@ export {
 } from "./contract/test-kit.ts";
 export { makeBody } from "./test-kit/body.ts";
 export { type Explained, explain } from "./test-kit/explain.ts";
+export { checkFeature, makeRun, type Played, type PlayedResponse, playFeature } from "./test-kit/feature.ts";
 export { recordedPool, type TestPool, testPool } from "./test-kit/pool.ts";
 export { checkProperties } from "./test-kit/properties.ts";
 export { type RecordedDecision, recordedDecisions } from "./test-kit/recorded.ts";

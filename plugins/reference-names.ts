@@ -7,10 +7,28 @@ interface ReferenceName {
   readonly type: string;
   /** Parameters of the reference that are accepted and have no effect, because we build that part differently. */
   readonly unneeded?: readonly string[];
-  /** Parameters that can't be supported, and what to do instead; `false` is no request for one. */
-  readonly refused?: Readonly<Record<string, string>>;
+  /** Parameters of which some values can't be supported. Other values are accepted and change nothing. */
+  readonly refused?: Readonly<Record<string, Refusal>>;
+  /** Parameters that are ours under another name, beside those of the same name: they are taken unless they change nothing. */
+  readonly renamed?: Readonly<Record<string, Renamed>>;
+  /** Values that say nothing here, although others of the same parameter do. */
+  readonly unsaid?: Readonly<Record<string, Refusal["agrees"]>>;
   /** Fixed values of our parameters; the reference's type then has no parameters. */
   readonly preset?: Readonly<Record<string, unknown>>;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** What to do instead of a parameter, unless its value says what is so here, or changes nothing beside the others. */
+export interface Refusal {
+  readonly why: string;
+  agrees(value: unknown, given: Given): boolean;
+}
+
+/** Where it is in ours, and which values change nothing. */
+interface Renamed {
+  readonly to: readonly [section: string, key: string];
+  isIdle(value: unknown, given: Given): boolean;
 }
 
 const ROLE_LABEL = "llm-d.ai/role";
@@ -34,11 +52,36 @@ const INDEX_SIZES = "autoTune blockSize blockSizeTokens maxPrefixBlocksToMatch m
   " ",
 );
 
-const CHECKED_TLS = { insecureSkipVerify: "no insecureSkipVerify: certificates are checked here as they are for requests" };
+/** `false`, null and an empty text ask for nothing. */
+const isNothing = (value: unknown) => value === false || value === null || value === "";
+/** Without TLS, it does not matter how certificates are checked. */
+const isPlain = (value: unknown, { scheme }: Given) => isNothing(value) || scheme === undefined || scheme === "http";
 
-const FROM_URL: Readonly<Record<string, string>> = { scheme: "no scheme: it is that of each endpoint's url", ...CHECKED_TLS };
+const ofPool = (key: string): Refusal => ({
+  why: `no such key at https: the router speaks to replicas as spec.pool.tls says, which has ${key}`,
+  agrees: isPlain,
+});
+
+const OF_POOL: Readonly<Record<string, Refusal>> = {
+  insecureSkipVerify: ofPool("insecure"),
+  caCertPath: ofPool("caFile"),
+  clientCertPath: ofPool("certFile"),
+  clientKeyPath: ofPool("keyFile"),
+};
+
+/** Of a source with TLS settings of its own. */
+const TLS_NAMES: Readonly<Record<string, Renamed>> = Object.fromEntries(
+  Object.entries({
+    insecureSkipVerify: "insecure",
+    caCertPath: "caFile",
+    clientCertPath: "certFile",
+    clientKeyPath: "keyFile",
+  }).map(([name, key]) => [name, { to: ["tls", key], isIdle: isPlain }]),
+);
 
 const FROM_ENDPOINT = "endpoint, or leave it out: no other proxy hands values to this one";
+const isOfEndpoint = (_value: unknown, { source }: Given) => source === undefined || source === "endpoint";
+const ofMetadata: Refusal = { why: `nothing here: source is ${FROM_ENDPOINT}`, agrees: isOfEndpoint };
 
 /** By the reference's name. Types with the same name in both (session-affinity-scorer, context-length-aware …) are not listed. */
 export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
@@ -61,9 +104,9 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
     type: "attribute-scorer",
     unneeded: ["producer"],
     refused: {
-      source: FROM_ENDPOINT,
-      metadataNamespace: `nothing here: source is ${FROM_ENDPOINT}`,
-      metadataField: `nothing here: source is ${FROM_ENDPOINT}`,
+      source: { why: FROM_ENDPOINT, agrees: isOfEndpoint },
+      metadataNamespace: ofMetadata,
+      metadataField: ofMetadata,
     },
   },
   "topology-affinity-filter": { type: "topology-filter", unneeded: ["topologyProducerName"] },
@@ -74,12 +117,35 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "max-score-picker": picker("max-score"),
   "random-picker": picker("random"),
   "weighted-random-picker": picker("weighted-random"),
-  "metrics-data-source": { type: "metrics", refused: FROM_URL },
+  // Only the series that count are read of a text, whatever "families" says.
+  "metrics-data-source": {
+    type: "metrics",
+    unneeded: ["families"],
+    renamed: TLS_NAMES,
+    unsaid: {
+      port: (value) => value === 0 || isNothing(value),
+      // At the endpoint's own port it is the scheme of its url; with listed endpoints, that is compared where they are read.
+      scheme: (value, { port }) => !port && (value === "http" || value === "https" || isNothing(value)),
+    },
+  },
   "dcgm-data-source": {
     type: "dcgm",
-    refused: { ...CHECKED_TLS, useNodeAddress: "no useNodeAddress: addressLabel names a label with the exporter's address" },
+    renamed: TLS_NAMES,
+    refused: {
+      useNodeAddress: {
+        why: "no useNodeAddress: addressLabel names a label with the exporter's address",
+        agrees: (value, { addressLabel }) => isNothing(value) || typeof addressLabel === "string",
+      },
+    },
   },
-  "models-data-source": { type: "model-list", refused: { ...FROM_URL, path: "no path: it is /v1/models" } },
+  "models-data-source": {
+    type: "model-list",
+    unneeded: ["scheme"],
+    refused: {
+      ...OF_POOL,
+      path: { why: "no path: it is /v1/models", agrees: (value) => isNothing(value) || value === "/v1/models" },
+    },
+  },
 };
 
 /** Our definitions under the reference's names; they make the same plugins. */
@@ -87,7 +153,9 @@ export function referenceDefinitions(own: ReadonlyMap<string, Definition>): read
   return Object.entries(REFERENCE_NAMES).map(([name, reference]) => {
     const definition = own.get(reference.type);
     if (definition === undefined) throw new Error(`There is no plugin type "${reference.type}" for "${name}" to stand for`);
-    const ignores = reference.unneeded?.filter((key) => !NAMES_OF_PRODUCERS.has(key)) ?? [];
+    const { unneeded = [], refused = {}, renamed = {}, unsaid = {} } = reference;
+    const valueless = [...Object.keys(refused), ...Object.keys(renamed), ...Object.keys(unsaid)];
+    const ignores = [...unneeded.filter((key) => !NAMES_OF_PRODUCERS.has(key)), ...valueless];
     return [name, { ...definition, options: referenceOptions(definition.options, reference), ignores }];
   });
 }
@@ -98,15 +166,19 @@ interface Described {
 }
 
 function referenceOptions(own: OptionSchema<unknown>, reference: ReferenceName): OptionSchema<unknown> {
-  const { unneeded = [], refused = {}, preset } = reference;
-  if (unneeded.length === 0 && Object.keys(refused).length === 0 && preset === undefined) return own;
+  const { unneeded = [], refused = {}, renamed = {}, unsaid = {}, preset } = reference;
+  const keys = [...unneeded, ...Object.keys(refused), ...Object.keys(renamed)];
+  if (keys.length === 0 && preset === undefined) return own;
   const { validate } = own["~standard"];
   const described = (own["~standard"] as Described).jsonSchema;
   const jsonSchema = described && {
     input(options: { target: string }) {
       const schema = preset === undefined ? described.input(options) : { type: "object", additionalProperties: false };
       const known = (schema["properties"] ?? {}) as Readonly<Record<string, unknown>>;
-      return { ...schema, properties: { ...known, ...Object.fromEntries(unneeded.map((key) => [key, {}])) } };
+      return {
+        ...schema,
+        properties: { ...known, ...Object.fromEntries([...unneeded, ...Object.keys(renamed)].map((key) => [key, {}])) },
+      };
     },
   };
   return {
@@ -115,25 +187,50 @@ function referenceOptions(own: OptionSchema<unknown>, reference: ReferenceName):
       vendor: "signalbox",
       validate(value) {
         if (typeof value !== "object" || value === null || Array.isArray(value)) return validate(value);
-        const isNothing = ([key, each]: readonly [string, unknown]) =>
-          unneeded.includes(key) || (each === false && Object.hasOwn(refused, key));
-        const given = Object.entries(value as Readonly<Record<string, unknown>>).filter((entry) => !isNothing(entry));
+        const all = value as Given;
+        const isIgnored = ([key, each]: readonly [string, unknown]) =>
+          unneeded.includes(key) ||
+          (Object.hasOwn(unsaid, key) && unsaid[key]!(each, all)) ||
+          (Object.hasOwn(renamed, key) && renamed[key]!.isIdle(each, all)) ||
+          (Object.hasOwn(refused, key) && refused[key]!.agrees(each, all));
+        const given = Object.entries(all).filter((entry) => !isIgnored(entry));
         const issues = refusals(given, refused, preset !== undefined);
-        if (issues.length > 0) return { issues };
-        return validate(preset ?? Object.fromEntries(given));
+        const taken = given.filter(([key]) => !Object.hasOwn(refused, key));
+        const checked = validate(preset ?? inOurs(taken, renamed));
+        if (checked instanceof Promise || (issues.length === 0 && checked.issues === undefined)) return checked;
+        return { issues: [...issues, ...(checked.issues ?? []).map((issue) => inReference(issue, renamed))] };
       },
       ...(jsonSchema && { jsonSchema }),
     },
   };
 }
 
+type Renames = Readonly<Record<string, Renamed>>;
+
+/** Parameters by our names. */
+function inOurs(given: readonly (readonly [string, unknown])[], renamed: Renames): Given {
+  const ours: Record<string, unknown> = {};
+  for (const [key, value] of given) {
+    const [section, name] = Object.hasOwn(renamed, key) ? renamed[key]!.to : [key];
+    ours[section] = name === undefined ? value : { ...(ours[section] as Given), [name]: value };
+  }
+  return ours;
+}
+
+/** A problem at the parameter as it was written. */
+function inReference(issue: SchemaIssue, renamed: Renames): SchemaIssue {
+  const path = issue.path?.join(".");
+  const [written] = Object.entries(renamed).find(([, { to }]) => to.join(".") === path) ?? [];
+  return written === undefined ? issue : { ...issue, path: [written] };
+}
+
 /** Problems with the reference's parameters, found before our own schema checks the rest. */
 function refusals(
   given: readonly (readonly [string, unknown])[],
-  refused: Readonly<Record<string, string>>,
+  refused: Readonly<Record<string, Refusal>>,
   takesNone: boolean,
 ): readonly SchemaIssue[] {
-  const named = given.flatMap(([key]) => (Object.hasOwn(refused, key) ? [{ message: refused[key]!, path: [key] }] : []));
+  const named = given.flatMap(([key]) => (Object.hasOwn(refused, key) ? [{ message: refused[key]!.why, path: [key] }] : []));
   if (!takesNone || given.length === 0) return named;
   const unknown = { message: "Unrecognized keys", path: [], code: "unrecognized_keys", keys: given.map(([key]) => key) };
   return [...named, unknown];

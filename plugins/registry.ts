@@ -3,6 +3,7 @@ import fairQueue from "./admissions/fair-queue.ts";
 import jwt from "./authenticators/jwt.ts";
 import keys from "./authenticators/keys.ts";
 import consecutiveFailures from "./detectors/consecutive-failures.ts";
+import emptyAnswers from "./detectors/empty-answers.ts";
 import failureRate from "./detectors/failure-rate.ts";
 import malformedResponses from "./detectors/malformed-responses.ts";
 import missingModel from "./detectors/missing-model.ts";
@@ -11,6 +12,20 @@ import slowFirstToken from "./detectors/slow-first-token.ts";
 import dns from "./discovery/dns.ts";
 import file from "./discovery/file.ts";
 import staticEndpoints from "./discovery/static.ts";
+import adapterCalls from "./features/adapter-calls/feature.ts";
+import admission from "./features/admission/feature.ts";
+import auth from "./features/auth/feature.ts";
+import compressedBodies from "./features/compressed-bodies/feature.ts";
+import ejection from "./features/ejection/feature.ts";
+import keepAlive from "./features/keep-alive/feature.ts";
+import kubernetes from "./features/kubernetes/feature.ts";
+import mirror from "./features/mirror/feature.ts";
+import models from "./features/models/feature.ts";
+import quarantine from "./features/quarantine/feature.ts";
+import refusedPaths from "./features/refused-paths/feature.ts";
+import rollouts from "./features/rollouts/feature.ts";
+import sessions from "./features/sessions/feature.ts";
+import shadow from "./features/shadow/feature.ts";
 import attributeFilter from "./filters/attribute-filter.ts";
 import byLabel from "./filters/by-label.ts";
 import concurrency from "./filters/concurrency.ts";
@@ -30,6 +45,7 @@ import completions from "./parsers/completions.ts";
 import embeddings from "./parsers/embeddings.ts";
 import generate from "./parsers/generate.ts";
 import messages from "./parsers/messages.ts";
+import modelPaths from "./parsers/model-paths.ts";
 import passthrough from "./parsers/passthrough.ts";
 import responses from "./parsers/responses.ts";
 import maxScore from "./pickers/max-score.ts";
@@ -60,7 +76,7 @@ import modelList from "./sources/model-list.ts";
 
 const definitions: readonly Definition[] = [
   ...[keys, jwt],
-  ...[completions, chatCompletions, responses, embeddings, messages, generate, passthrough],
+  ...[completions, chatCompletions, responses, embeddings, messages, generate, modelPaths, passthrough],
   modelRewrite,
   ...[ready, servesModel, labelSelector, byLabel, sessionAffinityFilter, prefixCacheAffinity, utilization, concurrency],
   ...[attributeFilter, topologyFilter],
@@ -71,8 +87,10 @@ const definitions: readonly Definition[] = [
   fairQueue,
   ...[staticEndpoints, file, dns],
   ...[modelList, metrics, dcgm],
-  ...[consecutiveFailures, missingModel, malformedResponses, noProgress, failureRate, slowFirstToken],
+  ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
+  ...[auth, sessions, admission, quarantine, shadow, mirror, ejection, keepAlive, kubernetes, rollouts],
+  ...[models, adapterCalls, refusedPaths, compressedBodies],
 ];
 
 const own = new Map(definitions.map((definition) => [definition.type, definition]));

@@ -65,6 +65,7 @@ describe(".ci/run", () => {
       SIGNALBOX_KUBERNETES: kubernetes,
       SIGNALBOX_ENVOY: "/bin/sh",
       SIGNALBOX_HELM: "/bin/sh",
+      SIGNALBOX_H2SPEC: "/bin/sh",
     };
     const { status, stdout } = spawnSync("/bin/bash", [join(folder, "checkout", ".ci", "run")], {
       env: { ...env, ...own },

@@ -1,479 +1,37 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { DOCUMENTS } from "./support/document-blocks.ts";
-import { limitsTable } from "./support/limits-table.ts";
+import { withPictures } from "./support/documents/architecture-page.ts";
+import { limitsTable } from "./support/documents/limits-table.ts";
+import { FLOORS } from "./support/layers.ts";
+import {
+  closureOf,
+  filesBelow,
+  type Import,
+  importsOf,
+  isOurs,
+  lineCount,
+  linesOf,
+  read,
+  roomOf,
+  root,
+  SOURCE_FOLDERS,
+  sourcesBelow,
+} from "./support/source-graph.ts";
 
-const root = join(import.meta.dirname ?? ".", "..");
-const SOURCE_FOLDERS = ["core", "plugins", "config"];
 const MOST_LINES = 300;
+/** What `import { createCore } from "signalbox/core"` loads. */
+const MOST_CORE_LINES = 20_000;
 /** Nobody reads it: a tool makes it. */
-const GENERATED = "core/epp/ext-proc.ts";
-
-interface Import {
-  readonly file: string;
-  /** As written: a package, a node: module, or a path relative to the root for a file of ours. */
-  readonly target: string;
-}
+const GENERATED = "apps/epp/ext-proc.ts";
 
 const files = SOURCE_FOLDERS.flatMap((folder) => sourcesBelow(folder));
 const imports = files.flatMap(importsOf);
 
-/** What each room may import of the others, apart from itself; each comes behind those that it stands on. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  "core/contract": [],
-  "core/report": ["core/contract"],
-  "config/read": ["core/contract", "core/report"],
-  "core/plugin.ts": ["core/contract"],
-  "core/settings": [],
-  "core/settings.ts": ["core/contract", "core/settings"],
-  "core/active-config.ts": ["core/contract", "core/settings.ts"],
-  "config/config.ts": ["config/read", "core/contract", "core/settings.ts"],
-  "core/runtime": [],
-  "config/schema": ["core/contract", "core/settings"],
-  "config/plugins": [
-    "config/config.ts",
-    "config/read",
-    "config/schema",
-    "core/contract",
-    "core/plugin.ts",
-    "core/report",
-    "core/runtime",
-  ],
-  "config/rewrites": ["config/config.ts", "config/read", "config/schema", "core/contract"],
-  "config/objectives": ["config/config.ts", "config/read", "config/rewrites", "config/schema", "core/contract"],
-  "core/features/section.ts": [
-    "config/config.ts",
-    "config/plugins",
-    "config/read",
-    "config/rewrites",
-    "config/schema",
-    "core/contract",
-    "core/settings.ts",
-  ],
-  "core/state": ["core/contract", "core/report", "core/runtime"],
-  "core/services.ts": ["core/contract"],
-  "core/features/judge.ts": ["core/active-config.ts", "core/contract", "core/services.ts", "core/state"],
-  "core/body": ["core/contract", "core/runtime"],
-  "core/wire": ["core/contract", "core/runtime", "core/settings.ts"],
-  "core/kubernetes": ["config/read", "core/contract"],
-  "core/plugin-watch": ["core/active-config.ts", "core/contract", "core/report"],
-  "core/pool": ["core/contract", "core/settings.ts", "core/state", "core/wire"],
-  "core/host": ["core/contract", "core/pool", "core/wire"],
-  "core/request": [
-    "core/active-config.ts",
-    "core/body",
-    "core/contract",
-    "core/plugin-watch",
-    "core/settings.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/stream": ["core/contract"],
-  "core/features/feature.ts": [
-    "config/read",
-    "config/rewrites",
-    "core/active-config.ts",
-    "core/body",
-    "core/contract",
-    "core/features/judge.ts",
-    "core/features/section.ts",
-    "core/host",
-    "core/plugin-watch",
-    "core/pool",
-    "core/report",
-    "core/request",
-    "core/services.ts",
-    "core/state",
-    "core/stream",
-    "core/wire",
-  ],
-  "core/features/auth": [
-    "config/plugins",
-    "config/read",
-    "config/schema",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/section.ts",
-    "core/plugin-watch",
-    "core/request",
-    "core/runtime",
-    "core/settings",
-    "core/settings.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/features/admission": [
-    "config/schema",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/section.ts",
-    "core/plugin-watch",
-    "core/report",
-    "core/request",
-    "core/settings",
-    "core/settings.ts",
-    "core/state",
-  ],
-  "core/features/ejection": [
-    "config/schema",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/judge.ts",
-    "core/features/section.ts",
-    "core/settings",
-    "core/settings.ts",
-    "core/state",
-  ],
-  "core/features/keep-alive": [
-    "config/plugins",
-    "config/read",
-    "config/schema",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/section.ts",
-    "core/host",
-    "core/settings",
-    "core/settings.ts",
-    "core/stream",
-    "core/wire",
-  ],
-  "core/features/kubernetes": [
-    "config/read",
-    "config/schema",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/section.ts",
-    "core/kubernetes",
-    "core/settings",
-    "core/settings.ts",
-  ],
-  "core/features/mirror": [
-    "config/config.ts",
-    "config/read",
-    "config/schema",
-    "core/body",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/section.ts",
-    "core/pool",
-    "core/report",
-    "core/request",
-    "core/settings",
-    "core/settings.ts",
-    "core/state",
-    "core/stream",
-    "core/wire",
-  ],
-  "core/features/rollouts": [
-    "config/read",
-    "config/rewrites",
-    "config/schema",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/section.ts",
-    "core/report",
-    "core/settings",
-    "core/settings.ts",
-    "core/state",
-  ],
-  "core/features/shadow": [
-    "config/config.ts",
-    "config/plugins",
-    "config/schema",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/section.ts",
-    "core/plugin-watch",
-    "core/report",
-    "core/request",
-    "core/settings",
-    "core/settings.ts",
-  ],
-  "core/features/list.ts": [
-    "core/features/auth",
-    "core/features/admission",
-    "core/features/ejection",
-    "core/features/feature.ts",
-    "core/features/keep-alive",
-    "core/features/kubernetes",
-    "core/features/mirror",
-    "core/features/rollouts",
-    "core/features/shadow",
-  ],
-  "config/router": [
-    "config/config.ts",
-    "config/plugins",
-    "config/read",
-    "config/schema",
-    "core/contract",
-    "core/features/list.ts",
-    "core/features/section.ts",
-    "core/runtime",
-    "core/settings",
-    "core/settings.ts",
-    "core/state",
-  ],
-  "config/endpoint-picker": ["config/plugins", "config/read", "config/router", "config/schema", "core/contract"],
-  "config/load.ts": [
-    "config/config.ts",
-    "config/endpoint-picker",
-    "config/objectives",
-    "config/plugins",
-    "config/read",
-    "config/rewrites",
-    "config/router",
-    "core/contract",
-  ],
-  plugins: ["core/contract", "core/report"],
-  "core/errors": ["core/contract", "core/host", "core/wire"],
-  "config/show": [
-    "config/config.ts",
-    "config/endpoint-picker",
-    "config/load.ts",
-    "config/objectives",
-    "config/plugins",
-    "config/read",
-    "config/rewrites",
-    "config/router",
-    "config/schema",
-    "core/contract",
-    "core/features/list.ts",
-    "core/settings",
-    "core/settings.ts",
-    "plugins",
-  ],
-  "core/control": [
-    "config/config.ts",
-    "config/load.ts",
-    "config/plugins",
-    "config/read",
-    "config/rewrites",
-    "config/show",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/judge.ts",
-    "core/report",
-    "core/runtime",
-    "core/settings.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/features/live-features.ts": [
-    "config/read",
-    "core/active-config.ts",
-    "core/contract",
-    "core/features/feature.ts",
-    "core/features/judge.ts",
-    "core/features/list.ts",
-    "core/request",
-  ],
-  "core/decide": ["core/active-config.ts", "core/contract", "core/plugin-watch", "core/state"],
-  "core/test-kit": ["core/active-config.ts", "core/body", "core/contract", "core/decide", "core/report", "core/state"],
-  "core/test-kit.ts": ["core/contract", "core/test-kit"],
-  "core/router-parts.ts": [
-    "core/active-config.ts",
-    "core/body",
-    "core/features/live-features.ts",
-    "core/plugin-watch",
-    "core/pool",
-    "core/services.ts",
-    "core/wire",
-  ],
-  "core/run.ts": ["core/active-config.ts", "core/body", "core/contract", "core/host", "core/request", "core/router-parts.ts"],
-  "core/forward": [
-    "core/active-config.ts",
-    "core/contract",
-    "core/errors",
-    "core/features/feature.ts",
-    "core/pool",
-    "core/request",
-    "core/router-parts.ts",
-    "core/run.ts",
-    "core/state",
-    "core/stream",
-    "core/wire",
-  ],
-  "core/pipeline.ts": [
-    "core/contract",
-    "core/decide",
-    "core/features/feature.ts",
-    "core/forward",
-    "core/request",
-    "core/run.ts",
-    "core/state",
-  ],
-  "core/intake": [
-    "core/active-config.ts",
-    "core/body",
-    "core/contract",
-    "core/decide",
-    "core/errors",
-    "core/features/feature.ts",
-    "core/forward",
-    "core/host",
-    "core/pipeline.ts",
-    "core/plugin-watch",
-    "core/report",
-    "core/request",
-    "core/router-parts.ts",
-    "core/run.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/router.ts": [
-    "config/load.ts",
-    "core/active-config.ts",
-    "core/control",
-    "core/features/live-features.ts",
-    "core/host",
-    "core/intake",
-    "core/pool",
-    "core/router-parts.ts",
-    "core/state",
-  ],
-  "core/server": ["core/contract", "core/errors", "core/host", "core/runtime", "core/settings.ts", "core/wire"],
-  "core/admin": [
-    "config/config.ts",
-    "config/load.ts",
-    "config/read",
-    "config/rewrites",
-    "config/schema",
-    "config/show",
-    "core/active-config.ts",
-    "core/body",
-    "core/contract",
-    "core/control",
-    "core/errors",
-    "core/features/judge.ts",
-    "core/features/list.ts",
-    "core/features/live-features.ts",
-    "core/host",
-    "core/plugin-watch",
-    "core/pool",
-    "core/report",
-    "core/router-parts.ts",
-    "core/router.ts",
-    "core/runtime",
-    "core/server",
-    "core/settings.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/grpc": ["core/body", "core/contract", "core/errors", "core/runtime", "core/settings.ts", "core/wire"],
-  "core/epp": [
-    "core/body",
-    "core/contract",
-    "core/errors",
-    "core/grpc",
-    "core/host",
-    "core/pool",
-    "core/settings.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/fetch": ["core/contract", "core/errors", "core/host", "core/settings.ts", "core/wire"],
-  "core/live-parts.ts": [
-    "core/body",
-    "core/control",
-    "core/features/live-features.ts",
-    "core/intake",
-    "core/plugin-watch",
-    "core/pool",
-    "core/router-parts.ts",
-    "core/runtime",
-    "core/services.ts",
-    "core/settings.ts",
-    "core/wire",
-  ],
-  "core/run-router.ts": [
-    "config/load.ts",
-    "core/admin",
-    "core/contract",
-    "core/control",
-    "core/features/live-features.ts",
-    "core/intake",
-    "core/live-parts.ts",
-    "core/router.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/fetch.ts": [
-    "config/load.ts",
-    "config/read",
-    "config/rewrites",
-    "core/admin",
-    "core/contract",
-    "core/control",
-    "core/fetch",
-    "core/run-router.ts",
-    "core/settings.ts",
-    "core/wire",
-    "plugins",
-  ],
-  "core/engine": [],
-  "core/mock": ["core/contract", "core/engine"],
-  "core/simulate": [
-    "config/load.ts",
-    "core/active-config.ts",
-    "core/body",
-    "core/contract",
-    "core/control",
-    "core/decide",
-    "core/engine",
-    "core/features/admission",
-    "core/features/judge.ts",
-    "core/features/live-features.ts",
-    "core/forward",
-    "core/pool",
-    "core/request",
-    "core/services.ts",
-    "core/settings.ts",
-    "core/state",
-    "core/wire",
-  ],
-  "core/cli": [
-    "config/config.ts",
-    "config/load.ts",
-    "config/read",
-    "config/rewrites",
-    "config/router",
-    "config/schema",
-    "config/show",
-    "core/active-config.ts",
-    "core/admin",
-    "core/contract",
-    "core/control",
-    "core/engine",
-    "core/epp",
-    "core/errors",
-    "core/features/auth",
-    "core/features/kubernetes",
-    "core/features/list.ts",
-    "core/features/rollouts",
-    "core/intake",
-    "core/kubernetes",
-    "core/mock",
-    "core/report",
-    "core/router.ts",
-    "core/run-router.ts",
-    "core/runtime",
-    "core/server",
-    "core/settings",
-    "core/settings.ts",
-    "core/simulate",
-    "core/state",
-    "core/wire",
-    "plugins",
-  ],
-};
+const LAYERS = FLOORS.flatMap(({ layers }) => layers);
+const layerOf = (room: string) => LAYERS.findIndex((layer) => layer.includes(room));
 
 /** Who may import what; each rule names the files it lets through. */
 const RULES: readonly {
@@ -482,20 +40,56 @@ const RULES: readonly {
   readonly isAllowed: (each: Import) => boolean;
 }[] = [
   {
-    name: "each room imports only the rooms it may",
+    name: "each room imports only rooms of the layers below it",
     isBound: ({ file, target }) => isOurs(target) && roomOf(file) !== roomOf(target),
-    isAllowed: ({ file, target }) => MAY_IMPORT[roomOf(file)]?.includes(roomOf(target)) ?? false,
+    isAllowed: ({ file, target }) => layerOf(roomOf(target)) < layerOf(roomOf(file)),
   },
   {
-    name: "only entry points import plugins, and they import the registry",
+    name: "the core imports nothing but the core",
+    isBound: ({ file, target }) => file.startsWith("core/") && isOurs(target),
+    isAllowed: ({ target }) => target.startsWith("core/"),
+  },
+  {
+    name: "the config imports the core, and no app",
+    isBound: ({ file, target }) => file.startsWith("config/") && isOurs(target),
+    isAllowed: ({ target }) => /^(config|core)\//.test(target),
+  },
+  {
+    name: "plugins import contracts, what puts facts into words, and what reads files; features more of the core, and how the config reads a section",
+    isBound: ({ file, target }) => file.startsWith("plugins/") && isOurs(target),
+    isAllowed: ({ file, target }) =>
+      /^(core\/(contract|report)|plugins)\//.test(target) ||
+      target === "core/runtime/read-file.ts" ||
+      (file.startsWith("plugins/features/") && /^(core|config)\//.test(target)) ||
+      (file.startsWith("plugins/features/kubernetes/") && target.startsWith("apps/kubernetes/")),
+  },
+  {
+    name: "a feature imports no other feature",
+    isBound: ({ file, target }) => file.startsWith("plugins/features/") && target.startsWith("plugins/"),
+    isAllowed: ({ file, target }) => target.startsWith(`plugins/features/${file.split("/")[2]}/`),
+  },
+  {
+    name: "apps import no other app; the command line starts them all, and the fetch face mounts the admin API",
+    isBound: ({ file, target }) => file.startsWith("apps/") && target.startsWith("apps/"),
+    isAllowed: ({ file, target }) =>
+      roomOf(file) === roomOf(target) ||
+      file.startsWith("apps/cli/") ||
+      (file === "apps/fetch.ts" && roomOf(target) === "apps/admin"),
+  },
+  {
+    name: "the registry is the one door to plugins; entry points import it, and hand it on",
     isBound: ({ file, target }) => !file.startsWith("plugins/") && target.startsWith("plugins/"),
-    isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
+    isAllowed: ({ file, target }) => target === "plugins/registry.ts" && ENTRY_POINTS.has(file),
   },
   {
-    name: "node: modules are used by the wire, the servers, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery, authenticators and the trace exporter only",
+    name: "node: modules are used by the wire, the servers, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery, authenticators, commands of features, the inflater of bodies and the trace exporter only",
     isBound: ({ target }) => target.startsWith("node:"),
     isAllowed: ({ file }) =>
-      /^(core\/(kubernetes|wire|server|grpc|runtime|cli|mock)|config|plugins\/(discovery|authenticators))\//.test(file) ||
+      /^(core\/(wire|server|runtime)|apps\/(kubernetes|epp\/grpc|cli|import|lab\/mock)|config|plugins\/(discovery|authenticators))\//.test(
+        file,
+      ) ||
+      /^plugins\/features\/[\w-]+\/[\w-]+-command\.ts$/.test(file) ||
+      file === INFLATER ||
       file === TRACE_EXPORTER,
   },
   {
@@ -505,17 +99,23 @@ const RULES: readonly {
   },
 ];
 
-const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/show/write-schema.ts"]);
+const ENTRY_POINTS = new Set(["apps/cli/main.ts", "apps/fetch.ts"]);
+const INFLATER = "plugins/features/compressed-bodies/inflater.ts";
 const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  "eventsource-parser": ["core/cli/admin/follow-events.ts"],
-  "fast-string-truncated-width": ["core/cli/show/text-width.ts"],
-  "itty-router": ["core/admin/api/api.ts"],
+  "eventsource-parser": ["apps/cli/admin/follow-events.ts"],
+  "fast-string-truncated-width": ["core/report/text-width.ts"],
+  "itty-router": ["apps/admin/api/api.ts"],
   jose: ["plugins/authenticators/verify-token.ts"],
   murmurhash3js: ["core/contract/ring-place.ts"],
-  pbf: ["core/epp/messages.ts", "core/epp/ext-proc.ts"],
+  pbf: ["apps/epp/messages.ts", "apps/epp/ext-proc.ts"],
   zod: ["core/contract/options.ts"],
-  yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts", "core/features/auth/edit-keys.ts"],
+  yaml: [
+    "config/read/documents.ts",
+    "config/rewrites/write-file.ts",
+    "config/show/format.ts",
+    "plugins/features/auth/edit-keys.ts",
+  ],
   "web-streams-polyfill": ["core/fetch/web-streams.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
@@ -523,7 +123,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 
 describe("the source tree", () => {
   it("has a rule for every room", () => {
-    assert.deepEqual(Object.keys(MAY_IMPORT).sort(), [...new Set(files.map(roomOf))].sort());
+    assert.deepEqual(LAYERS.flat().sort(), [...new Set(files.map(roomOf))].sort());
   });
 
   for (const { name, isBound, isAllowed } of RULES) {
@@ -536,9 +136,10 @@ describe("the source tree", () => {
     });
   }
 
-  it("has no circle of files, nor of rooms", () => {
+  it("has no circle of files, of rooms, nor of what is side by side in a folder", () => {
     assert.deepEqual(circleIn(graphBy((file) => file)), []);
     assert.deepEqual(circleIn(graphBy(roomOf)), []);
+    assert.deepEqual(circleIn(graphOfNeighbours()), []);
   });
 
   it("has no file that is too long for one sitting", () => {
@@ -547,6 +148,13 @@ describe("the source tree", () => {
       long.map((file) => `${file}: ${lineCount(file)} lines`),
       [],
     );
+  });
+
+  it("has a core that a program can embed without what configs and apps need", () => {
+    const lines = linesOf(closureOf("core/create-core.ts", false));
+    assert.ok(lines <= MOST_CORE_LINES, `signalbox/core loads ${lines} lines`);
+    const [, written] = /^\| all +\| (\d+)/m.exec(read("ARCHITECTURE.md")) ?? [];
+    assert.ok(Math.abs(Number(written) - lines) < lines / 20, `ARCHITECTURE.md says ${written}: run npm run architecture`);
   });
 
   it("has a lock file without download addresses", () => {
@@ -571,9 +179,21 @@ describe("the documents", () => {
     );
   });
 
-  for (const document of [...DOCUMENTS, "ARCHITECTURE.md", "core/DECISIONS.md", "plugins/observers/METRICS.md"]) {
+  it("ARCHITECTURE.md has the pictures that `npm run architecture` writes", () => {
+    const text = read("ARCHITECTURE.md");
+    assert.equal(text, withPictures(text));
+  });
+
+  const decisions = [...SOURCE_FOLDERS, "tests"].flatMap((folder) => filesBelow(folder, "/DECISIONS.md"));
+
+  it("docs/decisions.md lists every DECISIONS.md", () => {
+    const listed = [...read("docs/decisions.md").matchAll(/^\| `([^`]+)`/gm)].map(([, path]) => path ?? "");
+    assert.deepEqual(listed.sort(), [...decisions].sort());
+  });
+
+  for (const document of new Set([...DOCUMENTS, ...decisions, "ARCHITECTURE.md", "plugins/observers/METRICS.md"])) {
     it(`${document} names only files that exist`, () => {
-      const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|docs|\.ci)\/[\w./-]*)`/g)].map(
+      const named = [...read(document).matchAll(/`((?:core|plugins|config|apps|tests|examples|docs|\.ci)\/[\w./-]*)`/g)].map(
         ([, path]) => path ?? "",
       );
       assert.deepEqual(
@@ -583,33 +203,6 @@ describe("the documents", () => {
     });
   }
 });
-
-function sourcesBelow(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
-    .filter((file) => statSync(join(root, file)).isFile());
-}
-
-function importsOf(file: string): Import[] {
-  const statements = /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm;
-  return [...read(file).matchAll(statements)].map(([, from, bare, dynamic]) => {
-    const specifier = from ?? bare ?? dynamic ?? "";
-    const isOurs = specifier.startsWith(".");
-    return { file, target: isOurs ? relative(root, join(root, dirname(file), specifier)).replaceAll("\\", "/") : specifier };
-  });
-}
-
-function isOurs(target: string): boolean {
-  return /^(core|plugins|config)\//.test(target);
-}
-
-/** "core/wire" for what is in that folder, the file itself at the top of core or config, a feature's own folder; plugins are one room. */
-function roomOf(file: string): string {
-  const [top = "", second = "", third = ""] = file.split("/");
-  if (top === "plugins") return top;
-  return second === "features" ? `${top}/${second}/${third}` : `${top}/${second}`;
-}
 
 /** A way from a node back to itself, as the nodes on it; none if there is no circle. */
 function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
@@ -642,10 +235,15 @@ function graphBy(nameOf: (file: string) => string): ReadonlyMap<string, Readonly
   return graph;
 }
 
-function lineCount(file: string): number {
-  return read(file).split("\n").length - 1;
-}
-
-function read(file: string): string {
-  return readFileSync(join(root, file), "utf8");
+/** Files and folders of the same folder, below those at the top: an import counts for the two under which its ends part. */
+function graphOfNeighbours(): ReadonlyMap<string, ReadonlySet<string>> {
+  const graph = new Map<string, Set<string>>();
+  for (const { file, target } of imports) {
+    const [from, to] = [file.split("/"), target.split("/")];
+    const parting = from.findIndex((name, at) => name !== to[at]);
+    if (parting < 1) continue;
+    const [neighbour, other] = [from, to].map((path) => path.slice(0, parting + 1).join("/")) as [string, string];
+    graph.set(neighbour, (graph.get(neighbour) ?? new Set()).add(other));
+  }
+  return graph;
 }

@@ -12,19 +12,24 @@ import {
   PARSER_TYPES,
   REFUSED_KEYS,
   REFUSED_PARSER_PARAMETERS,
+  type RefusedValue,
   SOURCE_TYPES,
 } from "./types.ts";
 
 export type PickerResource = Resource<PickerDocument>;
 
-/** An entry of `plugins`. */
-export interface Entry {
+/** What a reference names: an entry of `plugins`, or a type that needs none. */
+interface Referent {
   readonly name: string;
   readonly type: string;
-  readonly parameters: unknown;
-  readonly path: Path;
   /** Its role, if it does not become a plugin instance here. */
   readonly role: string | undefined;
+}
+
+/** An entry of `plugins`. */
+export interface Entry extends Referent {
+  readonly parameters: unknown;
+  readonly path: Path;
 }
 
 export function readEntries({ document, report }: PickerResource): readonly Entry[] {
@@ -53,9 +58,24 @@ function roleOf(type: string): string | undefined {
   return type === FILE_DISCOVERY ? "discovery" : undefined;
 }
 
-/** The entry that a reference names, or a type that needs no entry. */
-export function referredTo(name: string, entries: readonly Entry[]): Pick<Entry, "name" | "type" | "role"> {
-  return entries.find((entry) => entry.name === name) ?? { name, type: name, role: roleOf(name) };
+const indexes = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>();
+
+/** The first item of a list whose key it is. The list is indexed once: each of thousands may refer to another one. */
+export function firstWith<Item>(key: string, list: readonly Item[], keyOf: (item: Item) => string): Item | undefined {
+  let index = indexes.get(list) as ReadonlyMap<string, Item> | undefined;
+  if (index === undefined) {
+    index = new Map(list.map((item) => [keyOf(item), item] as const).reverse());
+    indexes.set(list, index);
+  }
+  return index.get(key);
+}
+
+const nameOf = ({ name }: Entry) => name;
+
+export const entryNamed = (name: string, entries: readonly Entry[]) => firstWith(name, entries, nameOf);
+
+export function referredTo(name: string, entries: readonly Entry[]): Referent {
+  return entryNamed(name, entries) ?? { name, type: name, role: roleOf(name) };
 }
 
 /** Reports a reference to a plugin of the wrong kind. */
@@ -67,7 +87,7 @@ export function refuseReference(
   { report }: PickerResource,
 ): void {
   const { role, type } = referredTo(name, entries);
-  const isListed = entries.some((entry) => entry.name === name);
+  const isListed = entryNamed(name, entries) !== undefined;
   const what = role === undefined ? `of type ${quoted(type)}` : `a ${role}`;
   report([...path, "pluginRef"], { found: `${quoted(name)}, which is ${isListed ? what : "not the name of a plugin"}`, wanted });
 }
@@ -107,7 +127,10 @@ function checkKeys({ document, report }: PickerResource): void {
   for (const [section, keys] of Object.entries(REFUSED_KEYS)) {
     const given = document[section as keyof typeof REFUSED_KEYS] ?? {};
     for (const [key, hint] of Object.entries(keys)) {
-      if (Object.hasOwn(given, key))
+      const value = given[key as keyof typeof given] as unknown;
+      // An interval says nothing where there is nothing to synchronize.
+      const isIdle = key === "crossReplicaSyncInterval" && !Object.hasOwn(given, "crossReplicaSyncerPluginRef");
+      if (Object.hasOwn(given, key) && value !== null && value !== "" && !isIdle)
         report([section, key], { found: `the key ${quoted(key)}, which has no meaning here`, hint }, "key");
     }
   }
@@ -116,7 +139,7 @@ function checkKeys({ document, report }: PickerResource): void {
 function checkSources(entries: readonly Entry[], resource: PickerResource): void {
   for (const [index, { pluginRef, extractors = [], interval }] of (resource.document.dataLayer?.sources ?? []).entries()) {
     const path = ["dataLayer", "sources", index];
-    if (interval !== undefined && !entries.some(({ name }) => name === pluginRef))
+    if (interval !== undefined && entryNamed(pluginRef, entries) === undefined)
       resource.report([...path, "interval"], {
         found: "the interval of a source without an entry",
         wanted: "the source in plugins too",
@@ -145,12 +168,13 @@ function checkHandlers(entries: readonly Entry[], { report }: PickerResource): v
 }
 
 /**
- * Checks a mapping's keys: some are accepted, some are refused with a reason (unless their value is false), others are unknown.
+ * Checks a mapping's keys: some are accepted, some are refused with a reason unless their value agrees with what is so here, others are
+ * unknown.
  */
 function checkParameters(
   { parameters, path }: Entry,
   accepted: readonly string[],
-  refused: Readonly<Record<string, string>>,
+  refused: Readonly<Record<string, RefusedValue>>,
   { report }: PickerResource,
 ): void {
   if (parameters === undefined || parameters === null) return;
@@ -164,9 +188,9 @@ function checkParameters(
     if (!Object.hasOwn(refused, key)) {
       const known = [...accepted, ...Object.keys(refused)];
       const wanted = known.length === 0 ? "no parameters" : `one of: ${known.join(", ")}`;
-      report(at, { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) }, "key");
-    } else if (value !== false) {
-      report(at, { found: describe(value), wanted: refused[key]! });
+      report(at, { found: `the unknown key ${quoted(key)}`, wanted, hint: () => didYouMean(key, known) }, "key");
+    } else if (value !== false && value !== null && !refused[key]!.agrees?.(value)) {
+      report(at, { found: describe(value), wanted: refused[key]!.why });
     }
   }
 }

@@ -1,11 +1,10 @@
-import { z } from "../../core/contract/options.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
 import { readDocuments } from "../read/documents.ts";
 import { besideFile, readFiles } from "../read/files.ts";
 import { fit } from "../read/fit.ts";
 import { reportIssues } from "../read/issues.ts";
 import type { Problem, Report } from "../read/problems.ts";
 import type { EndpointEntry } from "../router/pool.ts";
-import { lineOfText } from "../schema/values.ts";
 import { type Entry, type PickerResource, refuseReference } from "./entries.ts";
 import { FILE_DISCOVERY } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import type { PluginSource } from "../plugins/read.ts";
 import { isMapping, type Path, quoted } from "../read/problems.ts";
-import type { Entry, PickerResource } from "./entries.ts";
+import { type Entry, entryNamed, type PickerResource } from "./entries.ts";
 import { CONCURRENCY_DETECTOR, FLOW_POLICIES } from "./types.ts";
 
 // The reference's flow control as `spec.admission` and an instance of fair-queue.
@@ -93,7 +93,7 @@ function ceilingOf(entries: readonly Entry[], resource: PickerResource): unknown
   const name = resource.document.flowControl?.usageLimitPolicyPluginRef;
   if (name === undefined) return 1;
   const meaning = meaningOf(name, "ceiling", ["flowControl", "usageLimitPolicyPluginRef"], entries, resource);
-  const given = entries.find((entry) => entry.name === name)?.parameters;
+  const given = entryNamed(name, entries)?.parameters;
   const parameters = isMapping(given) ? given : {};
   if (meaning === "static") return parameters["threshold"] ?? 1;
   return meaning === "holdback" ? parameters : (meaning ?? 1);
@@ -106,7 +106,7 @@ function meaningOf(
   entries: readonly Entry[],
   { report }: PickerResource,
 ): string | undefined {
-  const type = entries.find((entry) => entry.name === name)?.type ?? name;
+  const type = entryNamed(name, entries)?.type ?? name;
   const policies = FLOW_POLICIES[kind];
   if (Object.hasOwn(policies, type)) return policies[type];
   report(path, { found: quoted(name), wanted: `the name of a plugin of one of the types: ${Object.keys(policies).join(", ")}` });

@@ -1,10 +1,18 @@
-import { DEFAULT_PARSERS } from "../plugins/defaults.ts";
+import { defaultParsers, type Registry } from "../plugins/instances.ts";
 import type { PluginSource } from "../plugins/read.ts";
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Problem } from "../read/problems.ts";
 import { type ProfileEntry, type RefEntry, refsAt } from "../router/profile.ts";
 import type { PickerParts } from "../router/read.ts";
-import { checkUnsupported, type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
+import {
+  checkUnsupported,
+  type Entry,
+  entryNamed,
+  type PickerResource,
+  readEntries,
+  referredTo,
+  refuseReference,
+} from "./entries.ts";
 import { discoverEndpoints } from "./file-discovery.ts";
 import { readFlowControl } from "./flow-control.ts";
 import { noteOn } from "./notes.ts";
@@ -22,11 +30,16 @@ import {
 } from "./types.ts";
 
 /** Translates the reference's config to ours. What has no meaning here is reported by name. Adds the endpoints' file to `files`. */
-export async function readPicker(resource: PickerResource, problems: Problem[], files: Set<string>): Promise<PickerParts> {
+export async function readPicker(
+  resource: PickerResource,
+  registry: Registry,
+  problems: Problem[],
+  files: Set<string>,
+): Promise<PickerParts> {
   const { document, report, wasCut } = resource;
   const entries = readEntries(resource);
   checkUnsupported(entries, resource);
-  const parsers = chooseParsers(entries, resource);
+  const parsers = chooseParsers(entries, resource, registry);
   const detector = detectorOf(entries, resource);
   const profile = profileOf(entries, detector, resource);
   const flow = readFlowControl(entries, detector, resource);
@@ -69,10 +82,10 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
     if (!isOfProfile) refuseReference(pluginRef, path, "a filter, scorer or picker", entries, resource);
     return isOfProfile;
   });
-  const isGuarded = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
-  const guard = isGuarded ? [] : [{ pluginRef: detector, path: ["saturationDetector"] }];
+  const isListed = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
+  const inFront = isListed ? [] : [{ pluginRef: detector, path: ["saturationDetector"] }];
   const named = refs.map((ref) => ({ ...ref, pluginRef: instanceName(ref.pluginRef, entries) }));
-  return { name: profile.name, refs: [...guard, ...named], unguarded: false };
+  return { name: profile.name, refs: [...inFront, ...named], unguarded: false };
 }
 
 /** The entries that become instances, with the reference's type names, and a detector that is referred to without an entry. */
@@ -83,8 +96,8 @@ function sourcesOf(entries: readonly Entry[], detector: string | undefined, reso
   return [
     ...listed.map((entry) => {
       const { name, type, path } = entry;
-      const isOnlyGuard = type === CONCURRENCY_DETECTOR && name === detector && !inProfile.has(name);
-      const spec = isOnlyGuard ? { name, type, parameters: keeping(entry.parameters) } : specOf(entry, entries, resource);
+      const isOnlyDetector = type === CONCURRENCY_DETECTOR && name === detector && !inProfile.has(name);
+      const spec = isOnlyDetector ? { name, type, parameters: keeping(entry.parameters) } : specOf(entry, entries, resource);
       return { spec, path, place: resource };
     }),
     ...unlisted.map((type) => ({
@@ -110,7 +123,7 @@ interface ChosenParsers {
 }
 
 /** Without a choice, all default parsers run; a choice replaces them, as in the reference. */
-function chooseParsers(entries: readonly Entry[], resource: PickerResource): ChosenParsers {
+function chooseParsers(entries: readonly Entry[], resource: PickerResource, registry: Registry): ChosenParsers {
   const { requestHandler, parser } = resource.document;
   const listed = refsAt(["requestHandler", "parsers"], requestHandler?.parsers ?? []);
   const refs = listed.length === 0 && parser !== undefined ? [{ ...parser, path: ["parser"] }] : listed;
@@ -118,13 +131,13 @@ function chooseParsers(entries: readonly Entry[], resource: PickerResource): Cho
   const chosen = refs.filter(({ pluginRef, path }) => {
     const { role, type } = referredTo(pluginRef, entries);
     // A refused type is already reported where it is listed.
-    const isRefused = REFUSED_TYPES.has(type) && entries.some((entry) => entry.name === pluginRef);
+    const isRefused = REFUSED_TYPES.has(type) && entryNamed(pluginRef, entries) !== undefined;
     if (role !== "parser" && !isRefused) refuseReference(pluginRef, path, "a parser", entries, resource);
     return role === "parser";
   });
   const types = chosen.map(({ pluginRef }) => referredTo(pluginRef, entries).type);
   const ours = new Set(types.flatMap((type) => PARSER_TYPES[type] ?? []));
-  const left = DEFAULT_PARSERS.filter((type) => !ours.has(type));
+  const left = defaultParsers(registry).filter((type) => !ours.has(type));
   const at = types.indexOf(PASSTHROUGH_PARSER);
   return { left, passthrough: at === -1 ? [] : [passthroughOf(chosen[at]!, left, resource)] };
 }

@@ -2,7 +2,7 @@ import type { PluginSource } from "../plugins/read.ts";
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import { describe, didYouMean, isMapping, quoted } from "../read/problems.ts";
 import { durationMs } from "../schema/units.ts";
-import { type Entry, type PickerResource, referredTo } from "./entries.ts";
+import { type Entry, entryNamed, firstWith, type PickerResource, referredTo } from "./entries.ts";
 import { BURST_PRODUCER, burstParameters, interval, SOURCE_TYPES, TOPOLOGY_EXTRACTOR, topologyParameters } from "./types.ts";
 
 const BURST = "burst-prefix";
@@ -20,6 +20,8 @@ const PRODUCERS: Readonly<Record<string, readonly string[]>> = {
   topologyProducerName: [TOPOLOGY_EXTRACTOR],
   producer: ["dcgm-extractor"],
 };
+
+const NONE: readonly never[] = [];
 
 type Parameters = Readonly<Record<string, unknown>>;
 
@@ -51,11 +53,11 @@ function checkProducers(entry: Entry, given: Parameters, entries: readonly Entry
     const { type } = referredTo(name, entries);
     const isBurst = type === BURST_PRODUCER && entry.type !== PREFIX_SCORER;
     if ((types.includes(type) && !isBurst) || REFUSED_TYPES.has(type)) continue;
-    const names = [...entries.filter((each) => types.includes(each.type)).map((each) => each.name), ...types];
+    const names = () => [...entries.filter((each) => types.includes(each.type)).map((each) => each.name), ...types];
     report([...entry.path, "parameters", key], {
       found: isBurst ? `the ${BURST_PRODUCER} ${quoted(name)}` : quoted(name),
       wanted: `the name of a producer of the type ${types.filter((each) => !isBurst || each !== type).join(" or ")}`,
-      hint: isBurst ? "Only prefix-cache-scorer reads what it gives." : didYouMean(name, names),
+      hint: isBurst ? "Only prefix-cache-scorer reads what it gives." : () => didYouMean(name, names()),
     });
   }
 }
@@ -97,7 +99,7 @@ function ofTopology(given: Parameters, entries: readonly Entry[]): Parameters {
 
 /** The data layer's period of a source, else that in its own parameters. The reference reads as often where nothing runs. */
 function withPeriod({ name, type, path }: Entry, given: Parameters, { document, report }: PickerResource): Parameters {
-  const listed = document.dataLayer?.sources?.find(({ pluginRef }) => pluginRef === name);
+  const listed = firstWith(name, document.dataLayer?.sources ?? NONE, ({ pluginRef }) => pluginRef);
   const written = listed?.interval ?? given["interval"];
   const rest = without(given, "interval");
   if (written === undefined) return rest;
@@ -111,7 +113,8 @@ function withPeriod({ name, type, path }: Entry, given: Parameters, { document, 
 }
 
 function entryOf(name: unknown, type: string, entries: readonly Entry[]): Entry | undefined {
-  return entries.find((entry) => entry.name === name && entry.type === type);
+  const entry = typeof name === "string" ? entryNamed(name, entries) : undefined;
+  return entry?.type === type ? entry : undefined;
 }
 
 function without(given: Parameters, key: string): Parameters {

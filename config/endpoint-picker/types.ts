@@ -1,14 +1,23 @@
 import { z } from "../../core/contract/options.ts";
-import type { EntryNote } from "../router/read.ts";
+import type { EntryEffect } from "../router/read.ts";
 import { durationMs } from "../schema/units.ts";
 
+/** What to do instead of a parameter, unless its value asks for nothing else than what is so here. Without `agrees`, false does. */
+export interface RefusedValue {
+  readonly why: string;
+  readonly agrees?: (value: unknown) => boolean;
+}
+
+/** Names of engines in the reference whose series are known here. */
+const KNOWN_ENGINES = ["", "vllm", "sglang", "trtllm-serve", "triton-tensorrt-llm", "triton"];
+
 /** A type of the reference that needs no plugin here, because the router itself does its job. */
-export interface BuiltInJob extends Pick<EntryNote, "effect" | "why"> {
+export interface BuiltInJob extends EntryEffect {
   readonly role: "profile handler" | "producer" | "source" | "extractor" | "responder";
   /** Parameters that are accepted and ignored, because they only describe the reference's implementation. */
   readonly parameters?: readonly string[];
-  /** Unsupported parameters, with what to do instead. */
-  readonly refused?: Readonly<Record<string, string>>;
+  /** Parameters of which some values are unsupported. */
+  readonly refused?: Readonly<Record<string, RefusedValue>>;
   /** Checks all parameters, where their values mean something. */
   readonly schema?: z.ZodType;
 }
@@ -60,7 +69,7 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     effect: "changed",
     why: "the router's prefix index has the size of each replica's cache",
     parameters: ["autoTune", "blockSizeTokens", "maxPrefixBlocksToMatch", "maxPrefixTokensToMatch", "lruCapacityPerServer"],
-    refused: { prefixHashSource: "nothing here: the router hashes the prompts itself" },
+    refused: { prefixHashSource: { why: "nothing here: the router hashes the prompts itself" } },
   },
   [BURST_PRODUCER]: {
     role: "producer",
@@ -79,7 +88,9 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     effect: "taken over",
     why: "the router counts what it has sent",
     parameters: ["prefixMatchInfoProducerName"],
-    refused: { addEstimatedOutputTokens: "nothing here: only prompt tokens count, until the first byte of the response" },
+    refused: {
+      addEstimatedOutputTokens: { why: "nothing here: only prompt tokens count, until the first byte of the response" },
+    },
   },
   "endpoint-notification-source": {
     role: "source",
@@ -90,7 +101,17 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     role: "extractor",
     effect: "taken over",
     why: "the metrics source knows the series of every engine",
-    refused: { engineConfigs: "nothing here: the series of every engine are known; a metrics source's `engine` narrows them" },
+    parameters: ["engineLabelKey"],
+    refused: {
+      defaultEngine: {
+        why: `one of ${KNOWN_ENGINES.filter(Boolean).join(", ")}: the series of others are not known here`,
+        agrees: (value) => typeof value === "string" && KNOWN_ENGINES.includes(value),
+      },
+      engineConfigs: {
+        why: "nothing here: the series of every engine are known; a metrics source's `engine` narrows them",
+        agrees: (value) => Array.isArray(value) && value.length === 0,
+      },
+    },
   },
   "models-data-extractor": { role: "extractor", effect: "taken over", why: "the models source reads the list itself" },
   "dcgm-extractor": { role: "extractor", effect: "taken over", why: "the dcgm source reads GPUUtilization itself" },
@@ -176,6 +197,6 @@ export const REFUSED_KEYS = {
   dataLayer: refusing(NO_PEERS, "peerDiscovery crossReplicaSyncerPluginRef crossReplicaSyncInterval"),
 };
 
-export const REFUSED_PARSER_PARAMETERS: Readonly<Record<string, string>> = {
-  propagatePriority: "nothing here: of a body, only the model is changed",
+export const REFUSED_PARSER_PARAMETERS: Readonly<Record<string, RefusedValue>> = {
+  propagatePriority: { why: "nothing here: of a body, only the model is changed" },
 };

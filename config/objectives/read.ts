@@ -1,4 +1,4 @@
-import type { Objective } from "../config.ts";
+import type { Objective } from "../../core/router-config.ts";
 import type { Resource } from "../read/fit.ts";
 import { checkPool, refuseDuplicates } from "../rewrites/pool-resources.ts";
 import type { ObjectiveDocument } from "./schema.ts";

@@ -1,7 +1,7 @@
-import { z } from "../../core/contract/options.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
 import { REWRITE_VERSIONS } from "../read/kinds.ts";
 import { poolRef } from "../schema/pool-ref.ts";
-import { lineOfText, whole } from "../schema/values.ts";
+import { whole } from "../schema/values.ts";
 
 /** A document of kind InferenceObjective. */
 export const objectiveDocument = z.strictObject({

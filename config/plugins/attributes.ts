@@ -1,11 +1,11 @@
 import { didYouMean, quoted } from "../read/problems.ts";
-import type { Instance, ListedPlugins } from "./listed.ts";
+import type { Instance, ReadPlugins } from "./listed.ts";
 
 /**
  * Reports the attributes that listed plugins read and no source gives. A source of the user's own that does not say what it gives may
  * give any, and so may an entry with problems of its own.
  */
-export function checkAttributes({ instances, brokenNames, hasNamelessBroken }: Omit<ListedPlugins, "withoutDefaults">): void {
+export function checkAttributes({ instances, brokenNames, hasNamelessBroken }: ReadPlugins): void {
   const all = [...instances.values()];
   const sources = all.filter(({ definition }) => definition.kind === "source");
   const isOpen = sources.some(({ definition, entry }) => entry.from !== undefined && definition.gives === undefined);

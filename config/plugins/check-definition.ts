@@ -38,6 +38,7 @@ const OPTIONAL: readonly (readonly [key: keyof Definition, isRight: (value: unkn
   ["reads", isFunction, "function"],
   ["load", isFunction, "function"],
   ["secrets", isFunction, "function"],
+  ["tls", isFunction, "function"],
 ];
 
 function unknownKind(kind: string): string {

@@ -1,6 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { readBoundedNow } from "../../core/runtime/read-file.ts";
 import { isMapping } from "../read/problems.ts";
+
+const MOST_BYTES = 1024 * 1024;
 
 /** Conditions of a package's `exports` that hold for an import on this runtime. */
 const CONDITIONS: ReadonlySet<string> = new Set([
@@ -44,7 +47,7 @@ function entryOf(root: string, subpath: string): string | undefined {
 
 function readManifest(path: string): { readonly exports?: unknown; readonly main?: unknown } {
   try {
-    const manifest: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const manifest: unknown = JSON.parse(readBoundedNow(path, MOST_BYTES).toString("utf8"));
     return isMapping(manifest) ? manifest : {};
   } catch {
     return {};

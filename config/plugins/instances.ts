@@ -2,9 +2,8 @@ import { isOwnKind } from "../../core/contract/kinds.ts";
 import type { SchemaResult } from "../../core/contract/options.ts";
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
-import type { ProfileConfig, RouterConfig } from "../config.ts";
+import type { ProfileConfig, SettledConfig } from "../../core/router-config.ts";
 import { type Problem, problemAt, quoted } from "../read/problems.ts";
-import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Instance, ListedPlugins, PluginParameters } from "./listed.ts";
 import { isOfOther, ownInstances } from "./own-instances.ts";
 
@@ -19,14 +18,40 @@ export function ownTypes(registry: Registry): readonly Definition[] {
   return [...registry].filter(([name, { type }]) => name === type).map(([, definition]) => definition);
 }
 
+/** The types that run where the config lists no entry of them, in the registry's order. */
+export function defaultTypes(registry: Registry): readonly Definition[] {
+  return ownTypes(registry).filter(({ runsByDefault }) => runsByDefault);
+}
+
+/** The parsers among them, by name. */
+export function defaultParsers(registry: Registry): readonly string[] {
+  return defaultTypes(registry).flatMap(({ kind, type }) => (kind === "parser" ? [type] : []));
+}
+
 /** Whether plugins of this kind are named in a profile. */
 export function isProfileKind(kind: PluginKind): boolean {
   return kind === "filter" || kind === "scorer" || kind === "picker";
 }
 
+const byType = new WeakMap<ListedPlugins["instances"], ReadonlyMap<string, readonly Instance[]>>();
+
 /** The listed instances of a built-in type. */
 export function listedOfType(type: string, { instances }: ListedPlugins): readonly Instance[] {
-  return [...instances.values()].filter(({ entry }) => entry.type === type && entry.from === undefined);
+  const index = byType.get(instances) ?? indexed(instances);
+  byType.set(instances, index);
+  return index.get(type) ?? [];
+}
+
+function indexed(instances: ListedPlugins["instances"]): ReadonlyMap<string, readonly Instance[]> {
+  const index = new Map<string, Instance[]>();
+  for (const instance of instances.values()) {
+    const { type, from } = instance.entry;
+    const others = index.get(type);
+    if (from !== undefined) continue;
+    if (others === undefined) index.set(type, [instance]);
+    else others.push(instance);
+  }
+  return index;
 }
 
 /** Validates parameters with the plugin's schema. `fault`: why the schema itself failed. */
@@ -52,32 +77,34 @@ export function needsNoParameters(definition: Definition): boolean {
  * wins a path that both serve. The other defaults come last. `needed`: types that features need, unless another of the kind is listed.
  */
 export function allInstances(
-  config: Pick<RouterConfig, "pool" | "profile" | "others" | "rewrites" | "shuffled">,
+  config: SettledConfig,
   listed: ListedPlugins,
   registry: Registry,
   ofFeatures: readonly PluginParameters[] = [],
   needed: readonly string[] = [],
 ): readonly Instance[] {
   const unlisted = (type: string, parameters: unknown = {}) => unlistedInstance(type, registry, parameters);
-  const missing = (types: readonly string[]) =>
-    types.filter((type) => listedOfType(type, listed).length === 0 && !listed.withoutDefaults.has(type));
+  const missing = defaultTypes(registry).filter(
+    ({ type }) => listedOfType(type, listed).length === 0 && !listed.withoutDefaults.has(type),
+  );
+  const isParser = ({ kind }: Definition) => kind === "parser";
   const { endpoints } = config.pool;
   const kinds = new Set<PluginKind | undefined>([...listed.instances.values()].map(({ definition }) => definition.kind));
   const ofProfile = config.profile.plugins.map(({ pluginRef }) => pluginRef).filter((name) => !listed.instances.has(name));
   return [
-    ...missing(DEFAULT_PARSERS).map((type) => unlisted(type)),
+    ...missing.filter(isParser).map(({ type }) => unlisted(type)),
     ...listed.instances.values(),
     ...(config.rewrites.length > 0 ? [unlisted("model-rewrite", rewriteParameters(config))] : []),
     ...ofFeatures.map(({ type, parameters }) => unlisted(type, parameters)),
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
-    ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
+    ...missing.filter((each) => !isParser(each)).map(({ type }) => unlisted(type)),
     ...needed.filter((type) => !kinds.has(registry.get(type)?.kind)).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
-    ...ownInstances(config, listed, unlisted),
+    ...ownInstances(config.others, listed, unlisted),
   ];
 }
 
-function rewriteParameters({ rewrites, shuffled }: Pick<RouterConfig, "rewrites" | "shuffled">) {
+function rewriteParameters({ rewrites, shuffled }: SettledConfig) {
   return { rules: rewrites, ...(shuffled.size > 0 && { shuffled: [...shuffled] }) };
 }
 

@@ -1,23 +1,35 @@
 import type { Definition } from "../../core/contract/plugin.ts";
-import type { PluginEntry } from "../config.ts";
+import type { PluginEntry } from "../../core/router-config.ts";
 import type { Path, Report } from "../read/problems.ts";
 
-/** One instance and its type. */
-export interface Instance {
-  readonly entry: PluginEntry;
+/** A type, and where a document wants it. */
+export interface PlacedDefinition {
   readonly definition: Definition;
   /** Its path in its document; empty for a default. */
   readonly path: Path;
   readonly report: Report;
 }
 
-/** The config's `plugins`. */
-export interface ListedPlugins {
-  readonly instances: ReadonlyMap<string, Instance>;
+/** One instance and its type. */
+export interface Instance extends PlacedDefinition {
+  readonly entry: PluginEntry;
+}
+
+/** The entries that have problems. */
+export interface BrokenEntries {
   /** Names of invalid entries; references to them are not reported again. */
   readonly brokenNames: ReadonlySet<string>;
   /** True if an invalid entry has no readable name, so any name may have been its. */
   readonly hasNamelessBroken: boolean;
+}
+
+/** What a list of plugins holds. */
+export interface ReadPlugins extends BrokenEntries {
+  readonly instances: ReadonlyMap<string, Instance>;
+}
+
+/** The config's `plugins`. */
+export interface ListedPlugins extends ReadPlugins {
   /** Default types that do not run with this config. */
   readonly withoutDefaults: ReadonlySet<string>;
 }

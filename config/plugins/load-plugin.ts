@@ -3,12 +3,13 @@ import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Definition } from "../../core/contract/plugin.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
+import { enter, leave, pluginNumber } from "../../core/runtime/current-plugin.ts";
 import { onStrayExit } from "../../core/runtime/stray-exit.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { findPackage } from "./find-package.ts";
 import { importModule } from "./import-module.ts";
 import { linesOf, loadFailure } from "./module-error.ts";
-import { moduleFiles } from "./module-files.ts";
+import { type ModuleFiles, moduleFiles } from "./module-files.ts";
 import { shareContract } from "./own-modules.ts";
 
 /** A plugin type and the file that it comes from, as an absolute path. */
@@ -25,9 +26,25 @@ export async function loadPluginModule(from: string, baseDir: string): Promise<L
   const located = locate(from, baseDir);
   // The path that a stack shows, whatever links lead to it.
   const file = located && realpathSync(located);
-  const load = () => (file === undefined ? importPackage(packageName(from)) : importFile(file));
+  const files = file && (await moduleFiles(file));
+  if (files) refuseEndless(files);
+  const load = () => (file && files ? importFile(imported(file, files)) : importPackage(packageName(from)));
   const module = await namedAtExit(file ?? from, load);
   return { definition: checkDefinition(module, file ?? from), file: file ?? "" };
+}
+
+/** What `useVersions` is given: called before a version of a plugin's file is imported, returns the file to import. */
+export type ChooseVersion = (file: string, files: ModuleFiles) => string;
+let imported: ChooseVersion = (file) => file;
+
+/** From now on `choose` says what is imported in the place of a plugin's file. */
+export function useVersions(choose: ChooseVersion): void {
+  imported = choose;
+}
+
+/** The runtimes read what they import in one go: what has no end would stop the whole program. */
+function refuseEndless({ endless: [first] }: ModuleFiles): void {
+  if (first !== undefined) throw new Error(`${first} is no regular file, and may have no end: put a file in its place.`);
 }
 
 /** The files that a plugin's code comes from, absolute; none for a package, which is loaded once. */
@@ -45,9 +62,11 @@ async function namedAtExit(name: string, load: () => Promise<unknown>): Promise<
   if (!isWatching) onStrayExit(nameLoading);
   isWatching = true;
   loading.add(name);
+  enter(pluginNumber(name));
   try {
     return await load();
   } finally {
+    leave(0);
     loading.delete(name);
   }
 }

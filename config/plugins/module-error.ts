@@ -1,13 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as contract from "../../core/plugin.ts";
 import { stackPlace } from "../../core/report/stack-place.ts";
 import { OWN_ROOT } from "../../core/runtime/own-files.ts";
+import { readBoundedNow } from "../../core/runtime/read-file.ts";
 import { didYouMean } from "../read/problems.ts";
 
 /** A place as "file:line" or "file:line:column"; file may be a URL. */
 const PLACE = /(?<![\w:./])(?:file:\/\/)?(\/[^\n:()?]*|[A-Za-z]:[\\/][^\n:()?]*)(?:\?[^:\s)]*)?:(\d+)(?::(\d+))?/g;
+/** Of a file whose lines are looked through. */
+const MOST_BYTES = 1024 * 1024;
 const COLORS = /\u001b\[[\d;]*m/g;
 
 /** One sentence that says why a module could not be loaded, and where. `file` is the module's absolute path. */
@@ -122,7 +124,7 @@ function checkedPlace(error: unknown, file: string): string {
 /** The lines of a file; none if it can't be read. */
 export function linesOf(path: string): readonly string[] {
   try {
-    return readFileSync(path, "utf8").split("\n");
+    return readBoundedNow(path, MOST_BYTES).toString("utf8").split("\n");
   } catch {
     return [];
   }

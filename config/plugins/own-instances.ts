@@ -1,4 +1,4 @@
-import type { ProfileConfig, RouterConfig } from "../config.ts";
+import type { ProfileConfig, RouterConfig } from "../../core/router-config.ts";
 import type { Instance, ListedPlugins } from "./listed.ts";
 
 /** A profile with references to instances of its own. No listed plugin can have a name with a slash. */
@@ -16,7 +16,7 @@ export function isOfOther(name: string): boolean {
  * own profile chose. `make` makes one that no file lists.
  */
 export function ownInstances(
-  { others }: Pick<RouterConfig, "others">,
+  others: RouterConfig["others"],
   { instances }: ListedPlugins,
   make: (type: string) => Instance,
 ): readonly Instance[] {

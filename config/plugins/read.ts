@@ -1,15 +1,15 @@
 import { dirname } from "node:path";
-import { z } from "../../core/contract/options.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { Place } from "../read/documents.ts";
 import { reportIssues } from "../read/issues.ts";
 import { didYouMean, type Finding, type Path, quoted } from "../read/problems.ts";
 import { readSecret } from "../read/secret.ts";
-import { instanceName, lineOfText } from "../schema/values.ts";
-import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import { instanceName } from "../schema/values.ts";
+import { configuredBy } from "./defaults.ts";
 import { ownTypes, type Registry, validateOptions } from "./instances.ts";
-import type { Instance, ListedPlugins, RunningPlugins } from "./listed.ts";
+import type { Instance, ReadPlugins, RunningPlugins } from "./listed.ts";
 import { type LoadedPlugin, loadPluginModule, pluginFiles } from "./load-plugin.ts";
 import { REFUSED_TYPES } from "./refused-types.ts";
 
@@ -39,7 +39,7 @@ export async function readPlugins(
   registry: Registry,
   files: Set<string>,
   running?: RunningPlugins,
-): Promise<Omit<ListedPlugins, "withoutDefaults">> {
+): Promise<ReadPlugins> {
   const instances = new Map<string, Instance>();
   const brokenNames = new Set<string>();
   let hasNamelessBroken = false;
@@ -88,17 +88,17 @@ async function findType({ spec, path, place }: PluginSource, registry: Registry)
     );
   }
   if (type === undefined) return refuse([], { found: 'neither "type" nor "from"', wanted: EITHER });
-  const elsewhere = CONFIGURED_ELSEWHERE.get(type);
-  if (elsewhere !== undefined)
-    return refuse(["type"], { found: `the plugin type ${quoted(type)}, which runs by itself`, wanted: `${elsewhere} instead` });
   const definition = registry.get(type);
+  const elsewhere = definition === undefined ? "" : configuredBy(definition);
+  if (elsewhere !== "")
+    return refuse(["type"], { found: `the plugin type ${quoted(type)}, which runs by itself`, wanted: `${elsewhere} instead` });
   if (definition !== undefined) return { definition, file: "" };
   const hint = REFUSED_TYPES.get(type);
   if (hint === undefined)
     return refuse(["type"], {
       found: `the unknown plugin type ${quoted(type)}`,
       wanted: "a built-in type",
-      hint: typeHint(type, registry),
+      hint: () => typeHint(type, registry),
     });
   return refuse(["type"], {
     found: `the plugin type ${quoted(type)} of the reference router, which has no counterpart here`,

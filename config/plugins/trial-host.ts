@@ -1,8 +1,8 @@
 import { systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import type { PluginHost } from "../../core/contract/plugin.ts";
-import type { PluginEntry } from "../config.ts";
-import { secretAt } from "../read/secret.ts";
+import { secretAt } from "../../core/control/secret-at.ts";
+import type { PluginEntry } from "../../core/router-config.ts";
 
 /** The host of a plugin that is made for a moment, to look at it: what the plugin logs, prints or asks for goes nowhere. */
 export function trialHost(

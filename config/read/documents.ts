@@ -1,16 +1,21 @@
-import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from "yaml";
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar, visit } from "yaml";
+import type { Position } from "../../core/router-config.ts";
 import type { ConfigText } from "./files.ts";
 import { isTooDeep, MOST_LEVELS } from "./nesting.ts";
-import { allOf, type Finding, type Path, type Position, type Problem, problemAt, quoted, type Report } from "./problems.ts";
+import { addProblem, allOf, type Finding, type Path, type Problem, quoted, type Report } from "./problems.ts";
 import { expanded, plainValue } from "./references.ts";
 
-/** A document's file, and where its values are in it. */
-export interface Place {
+/** A file, and who is told of problems in it. */
+export interface SourceFile {
   readonly file: string;
-  /** The position of the node at a path, or of its deepest ancestor that exists. */
-  readonly positionOf: (path: Path, part?: "value" | "key") => Position;
   /** Reports a problem at the position of a path. */
   readonly report: Report;
+}
+
+/** A document's file, and where its values are in it. */
+export interface Place extends SourceFile {
+  /** The position of the node at a path, or of its deepest ancestor that exists. */
+  readonly positionOf: (path: Path, part?: "value" | "key") => Position;
 }
 
 /** One YAML or JSON document as plain data. */
@@ -32,8 +37,18 @@ interface Converted {
   readonly offset: number;
 }
 
-/** Control characters. The library's messages quote the file, but a problem must stay on one line. */
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+/**
+ * The library's messages quote the file, which may hold secrets: behind a colon, and in those about tags, escapes and directives. The
+ * place of the problem says as much.
+ */
+const QUOTES: readonly (readonly [quote: RegExp, instead: string])[] = [
+  [
+    /^(Unresolved tag|Not a valid tag|Verbatim tags|Could not resolve tag|The .* tag has no suffix).*/s,
+    "a tag that can't be resolved",
+  ],
+  [/^(Invalid escape sequence|Unknown directive|Unsupported YAML version).*/s, "$1"],
+  [/(?<=\w): .*/s, ""],
+];
 
 const NESTED: Finding = { found: `more than ${MOST_LEVELS} levels of nesting`, wanted: "a flatter document" };
 const MOST_ALIASED_NODES = 100_000;
@@ -57,7 +72,7 @@ export function plainDocument(file: string, value: unknown, problems: Problem[])
     file,
     value,
     positionOf: () => position,
-    report: (path, finding) => problems.push(problemAt(position, path, finding)),
+    report: (path, finding) => addProblem(problems, position, path, finding),
   };
 }
 
@@ -71,7 +86,7 @@ export function readDocuments(file: string, text: string, problems: Problem[], h
     const { line, col } = lines.linePos(offset);
     return { file, line, column: col };
   };
-  const reportAt: ReportAt = (offset, finding) => problems.push(problemAt(positionAt(offset), [], finding));
+  const reportAt: ReportAt = (offset, finding) => addProblem(problems, positionAt(offset), [], finding);
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   const tooDeep = firstTokenBelow(tokens, MOST_LEVELS);
   if (tooDeep !== undefined) {
@@ -80,14 +95,16 @@ export function readDocuments(file: string, text: string, problems: Problem[], h
   }
   const lineAt = (offset: number) => text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
   const hintAt = (offset: number) => (lineAt(offset).includes("${") ? REFERENCE_HINT : "");
-  return compose(tokens, reportAt, hintAt).flatMap((document) => {
+  const beginHint = (offset: number | undefined) =>
+    offset === undefined ? "" : `The ${text[offset]} begins in line ${positionAt(offset).line}.`;
+  return compose(tokens, reportAt, hintAt, beginHint).flatMap((document) => {
     const before = problems.length;
     const located = new Locator(document.contents, reportAt, hasReferences);
-    // A document with an unset variable is read on, for its other problems.
-    if (problems.length > before + located.unfilled.size || located.value === null) return [];
+    // A document with an unset variable or an ambiguous number is read on, for its other problems.
+    if (problems.length > before + located.reported.size || located.value === null) return [];
     const positionOf = (path: Path, part: "value" | "key" = "value") => positionAt(located.offsetOf(path, part));
     const report: Report = (path, finding, part = "value") => {
-      if (!located.unfilled.has(located.offsetOf(path, part))) problems.push(problemAt(positionOf(path, part), path, finding));
+      if (!located.reported.has(located.offsetOf(path, part))) addProblem(problems, positionOf(path, part), path, finding);
     };
     return [{ file, value: located.value, positionOf, report }];
   });
@@ -98,18 +115,42 @@ const REFERENCE_HINT = `Inside { } and [ ], YAML takes \${NAME} only in quotes, 
 type ReportAt = (offset: number, finding: Finding) => void;
 
 /** The documents without syntax errors; reports the errors of the others. */
-function compose(tokens: readonly Token[], reportAt: ReportAt, hintAt: (offset: number) => string): readonly Document.Parsed[] {
+function compose(
+  tokens: readonly Token[],
+  reportAt: ReportAt,
+  hintAt: (offset: number) => string,
+  beginHint: (offset: number | undefined) => string,
+): readonly Document.Parsed[] {
   // The Locator finds duplicate keys; the library would compare each key with every other one.
   const composer = new Composer({ schema: "core", prettyErrors: false, uniqueKeys: false });
   const documents = [...composer.compose(tokens)];
   const faults = documents.length === 0 ? [composer.streamInfo()] : documents;
-  for (const { errors, warnings } of faults) {
-    for (const { pos, message, code } of [...errors, ...warnings]) {
-      const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : hintAt(pos[0]);
-      reportAt(pos[0], { found: `invalid YAML: ${message.replace(CONTROLS, "?")}`, hint });
+  for (const fault of faults) {
+    for (const { pos, message, code } of [...fault.errors, ...fault.warnings]) {
+      const isOpen = /^(Flow|Expected flow)/.test(message) && "contents" in fault;
+      const usual = () => hintAt(pos[0]) || (isOpen ? beginHint(openAt(fault, pos[0])) : "");
+      const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : usual;
+      reportAt(pos[0], { found: `invalid YAML: ${withoutQuotes(message)}`, hint });
     }
   }
   return documents.filter(({ errors, warnings }) => errors.length + warnings.length === 0);
+}
+
+/** The offset of the innermost { or [ that a place is in. */
+function openAt(document: Document.Parsed, offset: number): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Collection(_key, { flow, range }) {
+      if (!range || range[0] >= offset || range[1] < offset) return visit.SKIP;
+      if (flow) found = range[0];
+      return undefined;
+    },
+  });
+  return found;
+}
+
+function withoutQuotes(message: string): string {
+  return QUOTES.reduce((text, [quote, instead]) => text.replace(quote, instead), message);
 }
 
 /** The library composes recursively, so limit the depth before that, without recursion. */
@@ -124,8 +165,8 @@ function firstTokenBelow(tokens: readonly Token[], depth: number): Token | undef
 
 /** Converts nodes to plain data and keeps the offset of every entry. */
 class Locator {
-  /** Offsets of texts whose variables have no value: that is reported, so nothing else about them is. */
-  readonly unfilled = new Set<number>();
+  /** Offsets of values that can't be taken, such as texts whose variables are unset: nothing else is reported about them. */
+  readonly reported = new Set<number>();
   readonly #reportAt: ReportAt;
   readonly #hasReferences: boolean;
   readonly #entriesOf = new WeakMap<object, Entries>();
@@ -171,18 +212,21 @@ class Locator {
     const offset = node.range[0];
     if (isMap(node)) return this.#convertMap(node.items as readonly NodePair[], offset);
     if (isSeq(node)) return this.#convertList(node.items as readonly Node[], offset);
-    return { value: isScalar(node) ? this.#scalar(node.value, node.type === "PLAIN", offset) : null, size: 1, offset };
+    return { value: isScalar(node) ? this.#scalar(node, offset) : null, size: 1, offset };
   }
 
   /** A text may refer to environment variables. Without quotes around it, the result may be a number. */
-  #scalar(value: unknown, isPlain: boolean, offset: number): unknown {
+  #scalar({ value, source = "", type }: Scalar, offset: number): unknown {
+    if (typeof value === "number" && LEADING_ZERO.test(source)) this.#refuse(offset, AMBIGUOUS);
     if (typeof value !== "string" || !this.#hasReferences) return value;
     const { text, isChanged, problem } = expanded(value, process.env);
-    if (problem !== undefined) {
-      this.#reportAt(offset, problem);
-      this.unfilled.add(offset);
-    }
-    return isChanged && isPlain ? plainValue(text) : text;
+    if (problem !== undefined) this.#refuse(offset, problem);
+    return isChanged && type === "PLAIN" ? plainValue(text) : text;
+  }
+
+  #refuse(offset: number, problem: Finding): void {
+    this.#reportAt(offset, problem);
+    this.reported.add(offset);
   }
 
   #convertMap(pairs: readonly NodePair[], offset: number): Converted {
@@ -222,8 +266,7 @@ class Locator {
     const nothing: Converted = { value: null, size: 1, offset };
     const target = this.#anchors.get(anchor);
     if (target === undefined) {
-      const isInside = this.#anchors.has(anchor);
-      const found = `the alias *${anchor} ${isInside ? "inside its own anchor" : `without an anchor &${anchor} above it`}`;
+      const found = `an alias ${this.#anchors.has(anchor) ? "inside its own anchor" : "without an anchor of its name above it"}`;
       this.#reportAt(offset, { found });
       return nothing;
     }
@@ -235,6 +278,15 @@ class Locator {
     return nothing;
   }
 }
+
+/** 0777 is 777 in YAML 1.2 and 511 in YAML 1.1, and people may mean a text. */
+const LEADING_ZERO = /^[-+]?0\d/;
+
+/** Without the number, which may be a secret. */
+const AMBIGUOUS: Finding = {
+  found: "a number that begins with 0, which YAML 1.1 reads as octal and YAML 1.2 as decimal",
+  wanted: "the number without that 0, or 0o and its digits if it is octal, or quotes around a text",
+};
 
 /** Whether a value is a mapping or a list. */
 export function isContainer(value: unknown): value is Record<string | number, unknown> {

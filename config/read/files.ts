@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
-import { allOf, type Finding, type Problem, problemAt } from "./problems.ts";
+import { readBounded, UnreadableFile } from "../../core/runtime/read-file.ts";
+import { allOf, type Finding, type Problem, problemAt, quoted } from "./problems.ts";
 
 /** The text of one config file, and its name in messages. */
 export interface ConfigText {
@@ -13,8 +13,10 @@ export interface ConfigText {
   readonly resource?: unknown;
 }
 
-const MOST_BYTES = 1024 * 1024;
-const CONFIG_NAME = /^[^.].*\.(yaml|yml|json)$/;
+/** A larger file is no config. */
+export const MOST_BYTES = 1024 * 1024;
+/** Names of the files that are read in a folder. */
+export const CONFIG_NAME = /^[^.].*\.(yaml|yml|json)$/;
 
 /** The absolute path that a path in this file means. */
 export function besideFile(file: string, path: string): string {
@@ -57,8 +59,10 @@ async function filesAt(path: string, problems: Problem[]): Promise<readonly stri
 async function readText(file: string, problems: Problem[]): Promise<string | undefined> {
   try {
     const bytes = await readBounded(file, MOST_BYTES);
-    if (bytes.length <= MOST_BYTES && isUtf8(bytes)) return bytes.toString("utf8");
-    problems.push(problemWith(file, bytes.length > MOST_BYTES ? TOO_LARGE : NOT_UTF8));
+    if (bytes.length > MOST_BYTES) problems.push(problemWith(file, TOO_LARGE));
+    else if (!isUtf8(bytes)) problems.push(problemWith(file, NOT_UTF8));
+    else if (bytes.includes(0)) problems.push(problemWith(file, NOT_TEXT));
+    else return bytes.toString("utf8");
   } catch (error) {
     problems.push(problemWith(file, unreadable(error)));
   }
@@ -68,18 +72,23 @@ async function readText(file: string, problems: Problem[]): Promise<string | und
 const SPLIT_IT = "Split it: -f takes a folder too.";
 const TOO_LARGE: Finding = { found: "more than 1 MiB of text", wanted: "a smaller file", hint: SPLIT_IT };
 const NOT_UTF8: Finding = { found: "bytes that are not UTF-8 text", wanted: "a file saved as UTF-8" };
+const NOT_TEXT: Finding = { found: "a zero byte, which no text has", wanted: "a config in YAML or JSON" };
 
-/** Reads at most one byte more than `mostBytes`, even from a device or a pipe. Rejects with the system's error. */
-export async function readBounded(file: string, mostBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream(file, { end: mostBytes })) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+/** What is wrong with a file that a config names, from what `readBounded` threw. `wanted` is what would be right there. */
+export function unreadableFile(file: string, thrown: unknown, wanted?: string): Finding {
+  const code = thrownCode(thrown) || String(thrown);
+  const more = wanted === undefined ? {} : { wanted };
+  if (code === "ENOENT") return { found: `no file ${quoted(file)}`, ...more, hint: "A path is relative to the config file." };
+  const named = `the file ${quoted(file)}, which can't be read`;
+  if (thrown instanceof UnreadableFile) return { found: `${named}: ${thrown.message}`, hint: thrown.fix };
+  return { found: `${named} (${code})`, hint: "Check its permissions." };
 }
 
 const problemWith = (file: string, finding: Finding) => problemAt(allOf(file), [], finding);
 
 function unreadable(error: unknown): Finding {
   const code = thrownCode(error) || String(error);
+  if (error instanceof UnreadableFile) return { found: `a file that can't be read: ${error.message}`, hint: error.fix };
   if (code === "ENOENT") return { found: "no such file or folder", hint: "Check the path given with -f." };
   if (code === "EACCES") return { found: "a file that may not be read", hint: "Check its permissions." };
   return { found: `a file that can't be read (${code})` };

@@ -44,7 +44,11 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
     const known = keysAt(subject.schema, steps);
     const wanted = known.length === 0 ? "no key of that name" : `one of: ${known.join(", ")}`;
     for (const key of issue.keys ?? [])
-      subject.report([...path, key], { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) }, "key");
+      subject.report(
+        [...path, key],
+        { found: `the unknown key ${quoted(key)}`, wanted, hint: () => didYouMean(key, known) },
+        "key",
+      );
     return;
   }
   const branch = issue.code === "invalid_union" ? likeliestBranch(issue.errors ?? []) : undefined;
@@ -53,7 +57,8 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
     return;
   }
   const value = valueAt(subject.value, steps);
-  const shown = subject.isSecret || isSecretPath(path) ? describeKind(value) : describe(value);
+  // A document that is no mapping at all may be a file of secrets.
+  const shown = subject.isSecret || path.length === 0 || isSecretPath(path) ? describeKind(value) : describe(value);
   const found = value === undefined && steps.length > 0 ? `no ${quoted(String(steps.at(-1)))}` : shown;
   const hint = isMappingWanted(issue, value) ? keysHint(keysAt(subject.schema, steps)) : hintFor(issue, value);
   subject.report(path, { found, wanted: wantedBy(issue), hint });
@@ -84,9 +89,16 @@ function hintFor(issue: DetailedIssue, value: unknown): string {
   if (issue.expected === "string" && (typeof value === "number" || typeof value === "boolean")) return "Put it in quotes.";
   if (typeof value !== "string") return "";
   if (issue.code === "invalid_union") return hintFor(issue.errors?.[0]?.[0] ?? { message: "" }, value);
-  if (issue.expected === "number" || issue.expected === "int")
-    return value.trim() !== "" && Number.isFinite(Number(value)) ? "Remove the quotes." : "";
+  if (issue.expected === "number" || issue.expected === "int") return numberHint(value);
   return issue.code === "invalid_value" ? didYouMean(value, (issue.values ?? []).map(String)) : "";
+}
+
+/** For a text where a number is wanted. What other readers of YAML take for a number gets no guess at its value. */
+function numberHint(text: string): string {
+  if (/^[-+]?0\d+$/.test(text)) return "Write it without the leading zero.";
+  if (/^[-+]?[\d_]*\d_[\d_]*$/.test(text)) return "Write it without _.";
+  if (/^[-+]?0b[01_]+$|^[-+]?\d+(:[0-5]?\d)+$/.test(text)) return "Write it in decimal.";
+  return text.trim() !== "" && Number.isFinite(Number(text)) ? "Remove the quotes." : "";
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {

@@ -15,9 +15,13 @@ export function jsonSchemaOf(schema: OptionSchema<unknown>): JsonSchema | undefi
   }
 }
 
+/** Converting takes milliseconds, and a document may have thousands of problems. */
+const converted = new WeakMap<OptionSchema<unknown>, JsonSchema>();
+
 /** The keys that the schema names for a mapping at `path`. */
 export function keysAt(schema: OptionSchema<unknown>, path: readonly PropertyKey[]): readonly string[] {
-  const root = jsonSchemaOf(schema);
+  const root = converted.get(schema) ?? jsonSchemaOf(schema);
+  if (root !== undefined) converted.set(schema, root);
   let nodes = root === undefined ? [] : alternatives(root);
   for (const step of path) {
     nodes = nodes.flatMap((node) => {

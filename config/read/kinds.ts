@@ -1,5 +1,5 @@
 import type { ConfigDocument } from "./documents.ts";
-import { describe, didYouMean, isMapping, quoted } from "./problems.ts";
+import { describe, describeKind, didYouMean, isMapping, quoted } from "./problems.ts";
 
 type Kind = "Router" | "InferenceModelRewrite" | "InferenceObjective" | "EndpointPickerConfig";
 
@@ -49,7 +49,8 @@ const FIRST_LINES =
 
 function kindOf({ value, report }: ConfigDocument): Kind | undefined {
   if (!isMapping(value)) {
-    report([], { found: describe(value), wanted: "a mapping with apiVersion, kind and spec" });
+    // What is no config may be a file of secrets: nothing of it is quoted.
+    report([], { found: describeKind(value), wanted: "a mapping with apiVersion, kind and spec" });
     return undefined;
   }
   const kind = KINDS.find((known) => known === value["kind"]);

@@ -2,11 +2,12 @@ import { isUtf8 } from "node:buffer";
 import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { z } from "../../core/contract/options.ts";
-import { thrownCode } from "../../core/contract/thrown-text.ts";
+import type { Position } from "../../core/router-config.ts";
+import { readBounded } from "../../core/runtime/read-file.ts";
 import { type Place, readDocuments } from "./documents.ts";
-import { readBounded } from "./files.ts";
+import { unreadableFile } from "./files.ts";
 import { fit } from "./fit.ts";
-import { type Finding, type Path, type Position, type Problem, quoted } from "./problems.ts";
+import { type Finding, type Path, type Problem, quoted } from "./problems.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 /** So many items are read at once: thousands would hold up the requests of a running router. */
@@ -26,7 +27,7 @@ export interface PlacedItem<Item> {
 export async function readListFile<Item>(
   written: string,
   item: z.ZodType<Item>,
-  { file: from, report }: Pick<Place, "file" | "report">,
+  { file: from, report }: Place,
   at: Path,
   files: Set<string>,
   problems: Problem[],
@@ -64,9 +65,7 @@ async function textOf(file: string): Promise<string | Finding> {
     if (!isUtf8(bytes)) return { found: `the file ${quoted(file)}, which is not UTF-8 text`, wanted: "a file saved as UTF-8" };
     return bytes.toString("utf8");
   } catch (thrown) {
-    const code = thrownCode(thrown) || String(thrown);
-    if (code === "ENOENT") return { found: `no file ${quoted(file)}`, hint: "A path is relative to the config file." };
-    return { found: `the file ${quoted(file)}, which can't be read (${code})`, hint: "Check its permissions." };
+    return unreadableFile(file, thrown);
   }
 }
 

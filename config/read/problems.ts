@@ -1,11 +1,5 @@
 import { closestName } from "../../core/report/closest-name.ts";
-
-/** A place in a config file. Line and column start at 1; 0 means the whole file. */
-export interface Position {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+import type { Position } from "../../core/router-config.ts";
 
 /** One problem in the config and how to fix it. */
 export interface Problem extends Position {
@@ -16,6 +10,8 @@ export interface Problem extends Position {
   readonly wanted: string;
   /** A whole sentence, or "". */
   readonly hint: string;
+  /** How much of its document comes to nothing, since another one goes first. */
+  readonly conflict?: "part" | "whole";
 }
 
 /** Keys and list indexes from a document's root to a node. */
@@ -25,16 +21,29 @@ export type Path = readonly (string | number)[];
 export interface Finding {
   readonly found: string;
   readonly wanted?: string;
-  readonly hint?: string;
+  /** A function where it takes long to find: it is called for the first problems only. */
+  readonly hint?: string | (() => string);
 }
 
 /** Reports a problem at a node, or at its key. */
 export type Report = (path: Path, finding: Finding, part?: "value" | "key") => void;
 
 const MOST_SHOWN = 50;
+/** A few more than are shown. */
+const MOST_HINTED = 100;
+/** Candidates that a word is compared with: each takes some microseconds. */
+const MOST_COMPARED = 1_000;
+/** A shorter word is the beginning of too much. */
+const LEAST_BEGINNING = 3;
 
 export function problemAt({ file, line, column }: Position, path: Path, { found, wanted = "", hint = "" }: Finding): Problem {
-  return { file, line, column, path: pathText(path), found, wanted, hint };
+  return { file, line, column, path: pathText(path), found, wanted, hint: typeof hint === "function" ? hint() : hint };
+}
+
+/** Adds a problem. Looks for hints as long as there are few problems: each name that is compared with thousands takes milliseconds. */
+export function addProblem(problems: Problem[], position: Position, path: Path, { hint = "", ...finding }: Finding): void {
+  const isHinted = typeof hint === "string" || problems.length < MOST_HINTED;
+  problems.push(problemAt(position, path, { ...finding, hint: isHinted ? hint : "" }));
 }
 
 /** The place of what concerns a whole file. */
@@ -49,13 +58,15 @@ export function formatProblem(problem: Problem): string {
   return [placeText(problem), problem.path, `found ${problem.found}${wanted}.${hint}`].filter(Boolean).join("  ");
 }
 
-/** The problems, one per line, and their number. The first 50 are shown. */
-export function formatProblems(problems: readonly Problem[]): string {
+/** The problems, one per line, and their number. The first 50 are shown, each with the lines that `below` returns for it. */
+export function formatProblems(problems: readonly Problem[], below: (problem: Problem) => readonly string[] = () => []): string {
   const count = problems.length;
   const more = count > MOST_SHOWN ? [`… and ${count - MOST_SHOWN} more`] : [];
-  return [...problems.slice(0, MOST_SHOWN).map(formatProblem), ...more, count === 1 ? "1 problem" : `${count} problems`].join(
-    "\n",
-  );
+  return [
+    ...problems.slice(0, MOST_SHOWN).flatMap((each) => [formatProblem(each), ...below(each)]),
+    ...more,
+    count === 1 ? "1 problem" : `${count} problems`,
+  ].join("\n");
 }
 
 /** Sorts by line within each file; the files stay in the given order. */
@@ -101,9 +112,11 @@ export function pathText(path: Path): string {
   return steps.join("");
 }
 
-/** A hint that names the candidate most similar to a mistyped word; "" when none is similar enough. */
+/** A hint that names the candidate most similar to a mistyped word, or the only one that begins with it; "" when there is none. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const closest = closestName(word, candidates);
+  const all = [...candidates];
+  const begun = word.length < LEAST_BEGINNING ? [] : all.filter((each) => each.toLowerCase().startsWith(word.toLowerCase()));
+  const closest = begun.length === 1 ? begun[0] : closestName(word, all, MOST_COMPARED);
   return closest === undefined ? "" : `Did you mean ${quoted(closest)}?`;
 }
 

@@ -1,22 +1,23 @@
 import { randomBytes } from "node:crypto";
-import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
+import { readBounded, UnreadableFile } from "../../core/runtime/read-file.ts";
 
 /** Writes what `edit` makes of a file's text, in one step; a link stays one. Rejects with an Error that says what to do. */
 export async function editFile(file: string, edit: (text: string) => string, ifMissing: string): Promise<void> {
   if (/\.json$/i.test(file)) throw new Error(`${file} is a JSON file: change it there, or move it to a .yaml file`);
-  await rewrite(file, edit, ifMissing);
+  await edited(file, edit, ifMissing);
 }
 
-async function rewrite(file: string, edit: (text: string) => string, ifMissing: string): Promise<void> {
+async function edited(file: string, edit: (text: string) => string, ifMissing: string): Promise<void> {
   try {
     const path = await realpath(file);
-    await replace(path, edit(await readFile(path, "utf8")), (await stat(path)).mode);
+    await replace(path, edit((await readBounded(path, Infinity)).toString("utf8")), (await stat(path)).mode);
   } catch (thrown) {
     const code = thrownCode(thrown);
     if (code === "ENOENT") throw new Error(`There is no file ${file}: ${ifMissing}`);
     if (code !== "") throw new Error(`${file} can't be written (${code}): check its permissions and those of its folder`);
-    throw thrown;
+    throw thrown instanceof UnreadableFile ? new Error(`${file} can't be read: ${thrown.message}. ${thrown.fix}`) : thrown;
   }
 }
 
@@ -29,7 +30,7 @@ export async function restoreFile(file: string, before: string, after: string): 
     if (text === before || text === after) return after;
     throw new Error(`${file} was edited since it was read: compare it with what runs, and change it there`);
   };
-  await rewrite(file, restored, "put it back first");
+  await edited(file, restored, "put it back first");
 }
 
 async function replace(path: string, text: string, mode: number): Promise<void> {

@@ -1,8 +1,8 @@
 import { z } from "../../core/contract/options.ts";
 import { type Secret, secretOf } from "../../core/contract/secret.ts";
-import { thrownCode } from "../../core/contract/thrown-text.ts";
-import type { Place } from "./documents.ts";
-import { besideFile, readBounded } from "./files.ts";
+import { readBounded } from "../../core/runtime/read-file.ts";
+import type { SourceFile } from "./documents.ts";
+import { besideFile, unreadableFile } from "./files.ts";
 import { type Finding, type Path, quoted } from "./problems.ts";
 
 /** Keys whose values may be secrets that somebody wrote into the config by mistake: messages never quote them. */
@@ -30,7 +30,7 @@ export function isSecretPath(path: Path): boolean {
 export async function readSecret(
   reference: string,
   path: Path,
-  { file, report }: Pick<Place, "file" | "report">,
+  { file, report }: SourceFile,
   files: Set<string>,
 ): Promise<Secret | undefined> {
   const name = reference.slice(reference.indexOf(":") + 1);
@@ -40,13 +40,6 @@ export async function readSecret(
   if (typeof found === "string") return secretOf(found, reference);
   report(path, found);
   return undefined;
-}
-
-/** What a plugin gets that asks for the secret from `from`. Throws an Error if its definition did not name that place. */
-export function secretAt(from: string, secrets: ReadonlyMap<string, Secret> | undefined): Secret {
-  const secret = secrets?.get(from);
-  if (secret === undefined) throw new Error(`The secret ${from} was not read: name it in the definition's secrets`);
-  return secret;
 }
 
 function fromEnvironment(name: string): string | Finding {
@@ -69,10 +62,7 @@ async function fromFile(path: string): Promise<string | Finding> {
   try {
     text = (await readBounded(path, MOST_BYTES)).toString("utf8");
   } catch (error) {
-    const code = thrownCode(error) || String(error);
-    const hint = "A path is relative to the config file.";
-    if (code === "ENOENT") return { found: `no file ${quoted(path)}`, wanted: "a file that holds the secret", hint };
-    return { found: `the file ${quoted(path)}, which can't be read (${code})`, hint: "Check its permissions." };
+    return unreadableFile(path, error, "a file that holds the secret");
   }
   return checked(text, `the file ${quoted(path)}`);
 }

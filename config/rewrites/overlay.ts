@@ -20,7 +20,7 @@ export interface RewriteChange extends ResourceName {
   readonly untilMs: number | undefined;
   /** Why, in a sentence; absent where a person changed it. */
   readonly reason?: string;
-  /** The files' resource that it was made for: with another one it has no effect. Absent where it goes with any. */
+  /** The files' resource that the change was made for: with any other it has no effect. Absent if the change fits every resource. */
   readonly madeFor?: unknown;
 }
 
@@ -73,7 +73,7 @@ export interface ResourceName {
   readonly name: string;
 }
 
-/** The name that a document gives itself. One without is reported elsewhere, and has the name of no resource. */
+/** The name in the document. A document without one is reported elsewhere; its name here is that of no resource. */
 export function nameOf(document: unknown): ResourceName {
   const { name, namespace = "default" } = (document as { metadata?: Partial<ResourceName> | null }).metadata ?? {};
   return { namespace, name: name as string };

@@ -1,11 +1,15 @@
-import type { RewriteRule } from "../config.ts";
+import type { RewriteRule } from "../../core/router-config.ts";
 import type { Resource } from "../read/fit.ts";
 import { type Path, type Problem, placeText, problemAt, quoted } from "../read/problems.ts";
 import { checkPool, refuseDuplicates } from "./pool-resources.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./schema.ts";
 
 type RewriteResource = Resource<RewriteDocument>;
-type Named = Pick<RewriteResource, "document">;
+
+/** A rewrite of the files, or of a config that runs. */
+interface Rewrite {
+  readonly document: RewriteDocument;
+}
 
 /** A rule and its place. */
 export interface PlacedRule {
@@ -38,18 +42,25 @@ export function inMatchingOrder(rules: readonly PlacedRule[], warnings: Problem[
 /** A warning for each match that an earlier rule takes, so that it never applies. */
 function shadowedMatches(rules: readonly PlacedRule[]): readonly Problem[] {
   const takers = new Map<string, string>();
-  return rules.flatMap((placed) =>
+  /** Resources with a match that applies. */
+  const winners = new Set<RewriteResource>();
+  const shadowed = rules.flatMap((placed) =>
     matchesOf(placed).flatMap(({ model, at }) => {
       const { rule, resource } = placed;
       const what = model === undefined ? "every other model" : `the model ${quoted(model)}`;
       const position = resource.positionOf(at);
       const taker = takers.get(what);
-      if (taker === undefined) takers.set(what, `${rule.name} (${placeText(position)})`);
-      if (taker === undefined) return [];
+      if (taker === undefined) {
+        takers.set(what, `${rule.name} (${placeText(position)})`);
+        winners.add(resource);
+        return [];
+      }
       const found = `a match for ${what}, which the rule ${taker} takes first`;
-      return [problemAt(position, at, { found, wanted: "one rule for each model: remove this match or that one" })];
+      const wanted = "one rule for each model: remove this match or that one";
+      return [{ resource, problem: problemAt(position, at, { found, wanted }) }];
     }),
   );
+  return shadowed.map(({ resource, problem }) => ({ ...problem, conflict: winners.has(resource) ? "part" : "whole" }));
 }
 
 /** A rule's matches with their places; the model is undefined where the rule matches every request. */
@@ -70,7 +81,7 @@ function byAge({ document: { metadata: a } }: RewriteResource, { document: { met
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The resource's name in the names of its rules: with its namespace if another namespace has the same name. */
-export function nameInRules({ document: { metadata } }: Named, resources: readonly Named[]): string {
+export function nameInRules({ document: { metadata } }: Rewrite, resources: readonly Rewrite[]): string {
   const isShared = resources.some(
     ({ document }) => document.metadata.name === metadata.name && document.metadata.namespace !== metadata.namespace,
   );

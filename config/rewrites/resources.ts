@@ -1,7 +1,7 @@
+import type { Position } from "../../core/router-config.ts";
 import { type ConfigDocument, documentsOf } from "../read/documents.ts";
 import type { ConfigText } from "../read/files.ts";
 import { sortByKind } from "../read/kinds.ts";
-import type { Position } from "../read/problems.ts";
 import { isOutdated, nameOf, type Overlay, overlaid, type ResourceName, type RewriteChange } from "./overlay.ts";
 import type { RewriteDocument } from "./schema.ts";
 

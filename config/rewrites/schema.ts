@@ -1,7 +1,7 @@
-import { z } from "../../core/contract/options.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
 import { REWRITE_VERSIONS } from "../read/kinds.ts";
 import { poolRef } from "../schema/pool-ref.ts";
-import { headerName, lineOfText, whole } from "../schema/values.ts";
+import { headerName, whole } from "../schema/values.ts";
 
 // The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
 

@@ -1,14 +1,14 @@
 import { isIP } from "node:net";
-import { z } from "../../core/contract/options.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
+import type { AdminAddress, AdminToken, ListenAddress } from "../../core/router-config.ts";
 import { obstacleToSharedPorts, PORT_SHARERS } from "../../core/runtime/shared-port.ts";
 import { ADDRESS, CORS_MAX_AGE_S, DEFAULT_ADMIN, DEFAULT_LISTEN, READ_ONLY } from "../../core/settings/tables.ts";
 import type { CorsSettings } from "../../core/settings.ts";
-import type { AdminAddress, AdminToken, ListenAddress } from "../config.ts";
 import type { Place } from "../read/documents.ts";
 import type { Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
 import { section, setting } from "../schema/section.ts";
-import { headerName, lineOfText } from "../schema/values.ts";
+import { headerName } from "../schema/values.ts";
 import { readServerTls, serverTlsSchema } from "./server-tls.ts";
 import type { TlsFiles } from "./tls-files.ts";
 

@@ -1,8 +1,9 @@
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
-import { endpointsAt, parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
-import { z } from "../../core/contract/options.ts";
+import { endpointsAt } from "../../core/contract/endpoint-url.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
+import { tlsOptions } from "../../core/contract/tls-options.ts";
 import { onOff } from "../../core/settings/row.ts";
 import { ADAPTERS_BY_CLIENTS, PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core/settings/tables.ts";
 import type { CredentialSettings, ProbeSpec } from "../../core/settings.ts";
@@ -11,8 +12,9 @@ import type { Place } from "../read/documents.ts";
 import { quoted, type Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
 import { orElse, orEmpty, section, setting } from "../schema/section.ts";
-import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
-import { type ReplicaTlsEntry, replicaTlsSchema } from "./replica-tls.ts";
+import { instanceName, urlPath } from "../schema/values.ts";
+import type { ReplicaTlsEntry } from "./replica-tls.ts";
+import { urlHint } from "./url-hint.ts";
 
 const path = urlPath.describe("Path that is requested with GET; status 200 is success.");
 const probe = (defaults: ProbeSpec, text: string) => orEmpty(section({ path, ...PROBE }, defaults), text);
@@ -40,7 +42,7 @@ const endpoint = z.strictObject({
   name: instanceName.describe("Its name in messages, metrics and headers. Default: made from host and port.").optional(),
   labels: z.record(z.string(), z.string()).describe("Free labels, for filters that select by label.").optional(),
   auth: auth.describe("Its own key, instead of the pool's.").optional(),
-  tls: replicaTlsSchema.describe("Its own way of TLS, instead of the pool's.").optional(),
+  tls: tlsOptions.describe("Its own way of TLS, instead of the pool's.").optional(),
 });
 
 /** `spec.pool`. */
@@ -56,7 +58,7 @@ export const poolSchema = z.strictObject({
       "The key that replicas want (vllm serve --api-key): sent with probes, and with requests instead of the client's own.",
     )
     .optional(),
-  tls: replicaTlsSchema.describe("TLS to replicas at https:// addresses, for requests and probes.").optional(),
+  tls: tlsOptions.describe("TLS to replicas at https:// addresses, for requests and probes.").optional(),
   forwardCredentials: setting(
     onOff(true, "Whether replicas without `auth` get the client's own Authorization, X-Api-Key, Api-Key and Cookie headers."),
   ),
@@ -113,19 +115,8 @@ function placesOf({ spec, report }: EndpointEntry): ReturnType<typeof endpointsA
   try {
     return endpointsAt(spec);
   } catch (error) {
-    report(["url"], { found: "a URL that can't be used", hint: `${thrownMessage(error)}${suggestion(spec.url)}` });
+    report(["url"], { found: "a URL that can't be used", hint: `${thrownMessage(error)}${urlHint(spec.url)}` });
     return [];
-  }
-}
-
-/** A hint with the address and its missing scheme, if nothing else is wrong with it. */
-function suggestion(text: string): string {
-  // Text before an "@" may be a password; messages must not repeat it.
-  if (text.includes("://") || text.includes("@")) return "";
-  try {
-    return ` Did you mean ${quoted(parseEndpointUrl(`http://${text}`).href)}?`;
-  } catch {
-    return "";
   }
 }
 
@@ -161,5 +152,5 @@ export function replicaTlsEntries(
   const ofEndpoints = endpoints.map(({ spec: { name }, entry }) => {
     return { endpoint: name, spec: entry.spec.tls, path: ["tls"], place: { file: place.file, report: entry.report } };
   });
-  return [{ endpoint: undefined, spec: pool.tls, path: ["spec", "pool", "tls"], place }, ...ofEndpoints];
+  return [{ spec: pool.tls, path: ["spec", "pool", "tls"], place }, ...ofEndpoints];
 }

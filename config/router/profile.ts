@@ -1,8 +1,8 @@
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
-import type { ProfileConfig, ProfileRef } from "../config.ts";
-import { DEFAULT_PICKER, DEFAULT_SCORERS, GUARDS } from "../plugins/defaults.ts";
+import type { ProfileConfig, ProfileRef } from "../../core/router-config.ts";
+import { DEFAULT_FILTERS, DEFAULT_PICKER, DEFAULT_SCORERS } from "../plugins/defaults.ts";
 import { isProfileKind, listedOfType, needsNoParameters, type Registry } from "../plugins/instances.ts";
-import type { Instance, ListedPlugins } from "../plugins/listed.ts";
+import type { ListedPlugins, PlacedDefinition } from "../plugins/listed.ts";
 import { didYouMean, type Finding, type Path, quoted, type Report } from "../read/problems.ts";
 import type { WrittenProfile, WrittenRef } from "../schema/profile.ts";
 
@@ -42,7 +42,7 @@ export function refsAt(path: Path, refs: readonly WrittenRef[]): readonly RefEnt
 }
 
 /** A resolved reference and its place. */
-interface FoundRef extends Omit<Instance, "entry"> {
+interface FoundRef extends PlacedDefinition {
   readonly name: string;
   readonly weight: number | undefined;
 }
@@ -93,7 +93,7 @@ function definitionOf(name: string, { source, listed, registry }: Surroundings):
   const definition = instance?.definition ?? registry.get(name);
   if (definition === undefined) {
     const wanted = `the name of an entry in ${pluginsAt}, or a built-in type`;
-    const hint = didYouMean(name, [...instances.keys(), ...registry.keys()]);
+    const hint = () => didYouMean(name, [...instances.keys(), ...registry.keys()]);
     return { found: `${quoted(name)}, which is not the name of a plugin`, wanted, hint };
   }
   const [namesake] = instance === undefined ? listedOfType(definition.type, listed) : [];
@@ -120,12 +120,12 @@ function refuseRepeats(refs: readonly FoundRef[]): void {
   second.report(second.path, { found, wanted: "one picker" });
 }
 
-/** Puts the guards in front, and adds a missing picker, and default scorers if there is no profile. */
+/** Puts the default filters in front, and adds a missing picker, and default scorers if there is no profile. */
 function complete(refs: readonly FoundRef[], { source, listed, registry }: Surroundings): readonly ProfileRef[] {
   const { profile } = source;
   const has = (kind: PluginKind) => refs.some(({ definition }) => definition.kind === kind);
-  const guards = profile?.unguarded ? [] : GUARDS.map((type) => guardRefs(type, refs, listed, registry));
-  const inFront = new Set(guards.flat());
+  const filters = profile?.unguarded ? [] : DEFAULT_FILTERS.map((type) => defaultFilterRefs(type, refs, listed, registry));
+  const inFront = new Set(filters.flat());
   const scorers = profile !== undefined || has("scorer") ? [] : source.scorers;
   const picker = has("picker") ? [] : [defaultPicker(source, listed)];
   return [
@@ -138,8 +138,13 @@ function complete(refs: readonly FoundRef[], { source, listed, registry }: Surro
   ];
 }
 
-/** The profile's own instances of a guard, wherever it lists them; else the listed one, or the type with its defaults. */
-function guardRefs(type: string, refs: readonly FoundRef[], listed: ListedPlugins, registry: Registry): readonly string[] {
+/** The profile's own instances of a default filter, wherever it lists them; else the listed one, or the type with its defaults. */
+function defaultFilterRefs(
+  type: string,
+  refs: readonly FoundRef[],
+  listed: ListedPlugins,
+  registry: Registry,
+): readonly string[] {
   const own = refs.filter(({ definition }) => definition === registry.get(type)).map(({ name }) => name);
   return own.length > 0 ? own : [nameOfType(type, listed)];
 }
@@ -154,8 +159,8 @@ function nameOfType(type: string, listed: ListedPlugins): string {
   return listedOfType(type, listed)[0]?.entry.name ?? type;
 }
 
-/** The guards that a profile lacks; they are left out only where it is `unguarded`. */
-export function missingGuards({ plugins }: ProfileConfig, definitions: ReadonlyMap<string, Definition>): readonly string[] {
+/** The default filters that a profile lacks; they are left out only where it is `unguarded`. */
+export function missingFilters({ plugins }: ProfileConfig, definitions: ReadonlyMap<string, Definition>): readonly string[] {
   const types = new Set(plugins.map(({ pluginRef }) => definitions.get(pluginRef)?.type));
-  return GUARDS.filter((type) => !types.has(type));
+  return DEFAULT_FILTERS.filter((type) => !types.has(type));
 }

@@ -1,8 +1,8 @@
-import { FEATURES } from "../../core/features/list.ts";
-import type { RouterConfig } from "../config.ts";
+import type { RouterSections } from "../../core/router-config.ts";
+import { sectionFeatures } from "../feature.ts";
 import { checkAttributes } from "../plugins/attributes.ts";
 import type { Registry } from "../plugins/instances.ts";
-import type { ListedPlugins, RunningPlugins } from "../plugins/listed.ts";
+import type { BrokenEntries, ListedPlugins, RunningPlugins } from "../plugins/listed.ts";
 import { type PluginSource, readPlugins } from "../plugins/read.ts";
 import type { Resource } from "../read/fit.ts";
 import { type Finding, quoted, type Report } from "../read/problems.ts";
@@ -10,14 +10,14 @@ import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.t
 import { poolOfFeatures } from "./features.ts";
 import { type EndpointEntry, readCredentials, readEndpoints, replicaTlsEntries } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
-import { readReplicaTls } from "./replica-tls.ts";
+import { pluginTlsEntries, readReplicaTls } from "./replica-tls.ts";
 import type { RouterDocument, RouterSpec } from "./schema.ts";
 import { readServerTls } from "./server-tls.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
-  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "objectives" | "features" | "others" | "shuffled">;
+  readonly config: RouterSections;
   readonly listed: ListedPlugins;
   /** For problems with paths in the document that show only later. */
   readonly report: Report;
@@ -25,12 +25,16 @@ export interface RouterParts {
   readonly isPoolKnown: boolean;
 }
 
-/** What becomes of an entry of the reference's config, where it is not taken as it is. */
-export interface EntryNote {
-  readonly name: string;
+/** What becomes of an entry of the reference's config. */
+export interface EntryEffect {
   readonly effect: "taken over" | "changed" | "no meaning here";
   /** In words, after the effect. */
   readonly why: string;
+}
+
+/** The same of one that is not taken as it is. */
+export interface EntryNote extends EntryEffect {
+  readonly name: string;
 }
 
 /** What an EndpointPickerConfig brings, in the router's own terms. */
@@ -75,8 +79,9 @@ export async function readRouter(
   const lost = wasCut(["spec", "plugins"]) ? lostNames(resource, listed) : listed;
   const known = { ...listed, ...lost, hasNamelessBroken: lost.hasNamelessBroken || (picker?.isBroken ?? false) };
   const entries = [...endpointsOf(spec, report), ...moreEndpoints];
-  const found = poolOfFeatures(spec);
-  const isFeatureCut = FEATURES.some(({ section }) => wasCut(["spec", section.key]));
+  const features = sectionFeatures(registry);
+  const found = poolOfFeatures(features, spec);
+  const isFeatureCut = features.some(({ section }) => wasCut(["spec", section.key]));
   const isFoundElsewhere = found !== undefined || isFeatureCut || wasCut(["spec", "pool", "endpoints"]);
   if (entries.length === 0 && !isFoundElsewhere) refuseEmptyPool(known, report);
   const endpoints = readEndpoints(entries);
@@ -90,7 +95,8 @@ export async function readRouter(
   if (picker !== undefined && spec.profiles !== undefined) report(["spec", "profiles"], PROFILES_TWICE, "key");
   const { pool, limits, retries, forwardedFor, responseHeaders: hasRoutingHeaders } = spec;
   const credentials = await readCredentials(pool, endpoints, resource, files);
-  const replicaTls = await readReplicaTls(replicaTlsEntries(pool, endpoints, resource), tlsFiles, files);
+  const tlsEntries = [...replicaTlsEntries(pool, endpoints, resource), ...pluginTlsEntries(known)];
+  const replicaTls = await readReplicaTls(tlsEntries, tlsFiles, files);
   const { unlisted, byClients: adaptersByClients } = pool.adapters;
   const config = {
     listen,
@@ -118,7 +124,7 @@ function poolName(written: string | undefined, found: ReturnType<typeof poolOfFe
 function lostNames(
   { document, wasCut }: Resource<RouterDocument>,
   { brokenNames, hasNamelessBroken }: ListedPlugins,
-): Pick<ListedPlugins, "brokenNames" | "hasNamelessBroken"> {
+): BrokenEntries {
   const { plugins } = document.spec;
   const lost = (plugins ?? []).flatMap(({ name, type }, index) => {
     const path = ["spec", "plugins", index];

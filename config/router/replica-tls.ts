@@ -1,34 +1,17 @@
-import { z } from "../../core/contract/options.ts";
-import { onOff } from "../../core/settings/row.ts";
+import type { Definition } from "../../core/contract/plugin.ts";
+import { thrownMessage } from "../../core/contract/thrown-text.ts";
+import { type TlsOptions, tlsOptions } from "../../core/contract/tls-options.ts";
 import type { ReplicaTls, ReplicaTlsSettings } from "../../core/settings.ts";
-import type { Path } from "../read/problems.ts";
-import { setting } from "../schema/section.ts";
-import { lineOfText } from "../schema/values.ts";
+import type { ListedPlugins } from "../plugins/listed.ts";
+import { reportIssues } from "../read/issues.ts";
+import { type Path, quoted } from "../read/problems.ts";
 import type { TlsFiles, TlsPlace } from "./tls-files.ts";
 
-const INSECURE = onOff(false, "Accepts every certificate: for tests only, since anybody can then stand in for the replica.");
-
-/** `spec.pool.tls`, and `tls` of one endpoint: how replicas at https:// addresses are spoken to. */
-export const replicaTlsSchema = z
-  .strictObject({
-    caFile: lineOfText
-      .describe("Authorities in PEM form that sign the replicas' certificates. Default: those of the system.")
-      .optional(),
-    serverName: lineOfText
-      .describe("The name that must be in the replica's certificate. Default: the host of its URL.")
-      .optional(),
-    certFile: lineOfText.describe("A certificate for replicas that ask for one, in PEM form.").optional(),
-    keyFile: lineOfText.describe("Its private key in PEM form, without a passphrase.").optional(),
-    insecure: setting(INSECURE),
-  })
-  .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), "certFile and keyFile together");
-
-type ReplicaTlsSpec = z.infer<typeof replicaTlsSchema>;
-
-/** A section of the config, its place, and the endpoint that it is of; undefined for the pool's own. */
+/** A section of the config and its place, and the endpoint or the plugin that it is of; neither for the pool's own. */
 export interface ReplicaTlsEntry {
-  readonly endpoint: string | undefined;
-  readonly spec: ReplicaTlsSpec | undefined;
+  readonly endpoint?: string;
+  readonly plugin?: string;
+  readonly spec: TlsOptions | undefined;
   readonly path: Path;
   readonly place: TlsPlace;
 }
@@ -41,15 +24,43 @@ export async function readReplicaTls(
 ): Promise<ReplicaTlsSettings | undefined> {
   let ofPool: ReplicaTls | undefined;
   const ofEndpoint = new Map<string, ReplicaTls>();
-  for (const { endpoint, spec, path, place } of entries) {
+  const ofPlugin = new Map<string, ReplicaTls>();
+  for (const { endpoint, plugin, spec, path, place } of entries) {
     if (spec === undefined) continue;
     const { caFile, serverName, certFile, keyFile, insecure: isInsecure } = spec;
     const authorities = caFile === undefined ? undefined : await tlsFiles.authorities(caFile, "caFile", path, place, files);
     const isPair = certFile !== undefined && keyFile !== undefined;
     const pair = isPair ? await tlsFiles.pair({ certFile, keyFile }, path, place, files) : undefined;
     const read: ReplicaTls = { authorities, serverName, pair, isInsecure };
-    if (endpoint === undefined) ofPool = read;
-    else ofEndpoint.set(endpoint, read);
+    if (endpoint !== undefined) ofEndpoint.set(endpoint, read);
+    else if (plugin !== undefined) ofPlugin.set(plugin, read);
+    else ofPool = read;
   }
-  return ofPool === undefined && ofEndpoint.size === 0 ? undefined : { ofPool, ofEndpoint };
+  const isSaid = ofPool !== undefined || ofEndpoint.size > 0 || ofPlugin.size > 0;
+  return isSaid ? { ofPool, ofEndpoint, ofPlugin } : undefined;
+}
+
+/** What listed plugins say of TLS to servers that they read. */
+export function pluginTlsEntries({ instances }: ListedPlugins): readonly ReplicaTlsEntry[] {
+  return [...instances.values()].flatMap(({ entry: { name, parameters, position }, definition, path, report }) => {
+    if (definition.tls === undefined || position === undefined) return [];
+    const base = [...path, "parameters", "tls"];
+    const value = toldTls(definition, parameters, (hint) =>
+      report(path, { found: `the plugin type ${quoted(definition.type)}, whose tls fails`, hint }),
+    );
+    if (value === undefined) return [];
+    const { data, error } = tlsOptions.safeParse(value);
+    if (error !== undefined) reportIssues(error.issues, { schema: tlsOptions, value, base, report });
+    return [{ plugin: name, spec: data, path: base, place: { file: position.file, report } }];
+  });
+}
+
+/** A plugin of the user's own may give anything, and throw. */
+function toldTls({ tls }: Definition, parameters: unknown, failed: (why: string) => void): unknown {
+  try {
+    return tls?.(parameters);
+  } catch (thrown) {
+    failed(thrownMessage(thrown));
+    return undefined;
+  }
 }

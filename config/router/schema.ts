@@ -1,6 +1,7 @@
 import { z } from "../../core/contract/options.ts";
-import { FEATURES } from "../../core/features/list.ts";
 import { FORWARDED_FOR, LIMITS, RESPONSE_HEADERS, RETRIES } from "../../core/settings/tables.ts";
+import { type SectionFeature, sectionFeatures } from "../feature.ts";
+import type { Registry } from "../plugins/instances.ts";
 import { pluginEntry } from "../plugins/read.ts";
 import { ROUTER_VERSIONS } from "../read/kinds.ts";
 import { profileSchema } from "../schema/profile.ts";
@@ -12,39 +13,49 @@ import { poolSchema } from "./pool.ts";
 // a description.
 
 /** The sections of the features, each under its key. Only they know what comes out of them. */
-const featureShape: Readonly<Record<never, z.ZodType>> = Object.fromEntries(
-  FEATURES.map(({ section: { key, schema } }) => [key, schema]),
-);
+const featureShape = (features: readonly SectionFeature[]): Readonly<Record<never, z.ZodType>> =>
+  Object.fromEntries(features.map(({ section: { key, schema } }) => [key, schema]));
 
-const routerSpec = z.strictObject({
-  listen: orEmpty(listenSchema, "Where clients connect. Default 127.0.0.1:8080."),
-  admin: orElse(
-    z
-      .union([z.literal(false), adminSchema])
-      .describe("Where the status page and the metrics are. Default 127.0.0.1:9090; false turns it off."),
-    adminSchema.parse({}),
-  ),
-  pool: orEmpty(poolSchema, "The replicas that requests are routed to."),
-  plugins: z
-    .array(pluginEntry)
-    .describe("Plugin instances with their own parameters. What is left out gets a default.")
-    .optional(),
-  profiles: z.array(profileSchema).describe("How an endpoint is chosen: one profile.").optional(),
-  ...featureShape,
-  retries: orEmpty(section(RETRIES), "What may be tried again, and how often."),
-  forwardedFor: setting(FORWARDED_FOR),
-  limits: orEmpty(section(LIMITS), "Bounds on time and size."),
-  responseHeaders: setting(RESPONSE_HEADERS),
-});
+const routerSpec = (features: readonly SectionFeature[]) =>
+  z.strictObject({
+    listen: orEmpty(listenSchema, "Where clients connect. Default 127.0.0.1:8080."),
+    admin: orElse(
+      z
+        .union([z.literal(false), adminSchema])
+        .describe("Where the status page and the metrics are. Default 127.0.0.1:9090; false turns it off."),
+      adminSchema.parse({}),
+    ),
+    pool: orEmpty(poolSchema, "The replicas that requests are routed to."),
+    plugins: z
+      .array(pluginEntry)
+      .describe("Plugin instances with their own parameters. What is left out gets a default.")
+      .optional(),
+    profiles: z.array(profileSchema).describe("How an endpoint is chosen: one profile.").optional(),
+    ...featureShape(features),
+    retries: orEmpty(section(RETRIES), "What may be tried again, and how often."),
+    forwardedFor: setting(FORWARDED_FOR),
+    limits: orEmpty(section(LIMITS), "Bounds on time and size."),
+    responseHeaders: setting(RESPONSE_HEADERS),
+  });
 
-/** A document of kind Router. */
-export const routerDocument = z.strictObject({
-  $schema: z.string().describe("For editors; ignored.").optional(),
-  apiVersion: z.enum(ROUTER_VERSIONS),
-  kind: z.literal("Router"),
-  metadata: z.looseObject({}).describe("Ignored.").optional(),
-  spec: routerSpec,
-});
+/** A document of kind Router, with the sections of these features. */
+const documentWith = (features: readonly SectionFeature[]) =>
+  z.strictObject({
+    $schema: z.string().describe("For editors; ignored.").optional(),
+    apiVersion: z.enum(ROUTER_VERSIONS),
+    kind: z.literal("Router"),
+    metadata: z.looseObject({}).describe("Ignored.").optional(),
+    spec: routerSpec(features),
+  });
 
-export type RouterDocument = z.infer<typeof routerDocument>;
-export type RouterSpec = z.infer<typeof routerSpec>;
+const known = new WeakMap<Registry, ReturnType<typeof documentWith>>();
+
+/** The schema of a document of kind Router, where these plugins are known. */
+export function routerDocument(registry: Registry): ReturnType<typeof documentWith> {
+  const made = known.get(registry) ?? documentWith(sectionFeatures(registry));
+  known.set(registry, made);
+  return made;
+}
+
+export type RouterDocument = z.infer<ReturnType<typeof documentWith>>;
+export type RouterSpec = RouterDocument["spec"];

@@ -1,9 +1,8 @@
-import { z } from "../../core/contract/options.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
 import { MIN_TLS_VERSION } from "../../core/settings/tables.ts";
 import type { CertificatePair, ServerTls } from "../../core/settings.ts";
 import type { Path } from "../read/problems.ts";
 import { orElse, setting } from "../schema/section.ts";
-import { lineOfText } from "../schema/values.ts";
 import type { TlsFiles, TlsPlace } from "./tls-files.ts";
 
 // `spec.listen.tls` and `spec.admin.tls`: TLS on the router's own ports.

@@ -2,9 +2,10 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { secretOf } from "../../core/contract/secret.ts";
-import { thrownCode, thrownMessage } from "../../core/contract/thrown-text.ts";
+import { thrownMessage } from "../../core/contract/thrown-text.ts";
+import { readBounded } from "../../core/runtime/read-file.ts";
 import type { Authorities, CertificatePair } from "../../core/settings.ts";
-import { readBounded } from "../read/files.ts";
+import { unreadableFile } from "../read/files.ts";
 import { type Finding, type Path, quoted, type Report } from "../read/problems.ts";
 
 /** Where paths of files begin, and where problems are reported. */
@@ -158,9 +159,6 @@ async function textOf(file: string, key: string): Promise<string | Broken> {
     if (bytes.length <= MOST_BYTES) return bytes.toString("latin1");
     return { key, found: `the file ${quoted(file)}, which is longer than 1 MiB`, wanted: "a file in PEM form" };
   } catch (error) {
-    const code = thrownCode(error) || String(error);
-    const hint = "A path is relative to the config file.";
-    if (code === "ENOENT") return { key, found: `no file ${quoted(file)}`, wanted: "a file in PEM form", hint };
-    return { key, found: `the file ${quoted(file)}, which can't be read (${code})`, hint: "Check its permissions." };
+    return { key, ...unreadableFile(file, error, "a file in PEM form") };
   }
 }

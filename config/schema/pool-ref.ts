@@ -1,5 +1,4 @@
-import { z } from "../../core/contract/options.ts";
-import { lineOfText } from "./values.ts";
+import { lineOfText, z } from "../../core/contract/options.ts";
 
 /** API groups of the pools that resources may name; the first one is what is meant where none is written. */
 export const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;

@@ -3,9 +3,6 @@ import { durationMs, sizeBytes } from "./units.ts";
 
 // Values that the schemas of several documents are made of. The messages name what is wanted.
 
-/** Text of at least one character, without control characters that would break a header or a log line. */
-export const lineOfText = z.string().regex(/^[^\x00-\x1f\x7f]+$/, "text on one line, without control characters");
-
 /** The name of an instance, an endpoint or a profile. */
 export const instanceName = z
   .string()

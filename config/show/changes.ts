@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { FEATURES } from "../../core/features/list.ts";
+import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig } from "../../core/router-config.ts";
 import type { CertificatePair, CredentialSettings, ReplicaTls, ServerTls, Settings } from "../../core/settings.ts";
-import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { isOfOther } from "../plugins/own-instances.ts";
 import { listed, named } from "../read/differences.ts";
@@ -11,8 +10,8 @@ const RESTART = "It can't change while the router runs: restart the router to ch
 
 /** Problems for what the next config changes that can't change while the router runs. */
 export function fixedChanges(running: LoadedConfig, next: LoadedConfig): readonly Problem[] {
-  const was = fixedValues(running.config);
-  const wanted = fixedValues(next.config);
+  const was = fixedValues(running);
+  const wanted = fixedValues(next);
   return [...wanted].flatMap(([key, value]) => {
     const before = was.get(key);
     // Where the admin port was off it had no host either.
@@ -22,9 +21,9 @@ export function fixedChanges(running: LoadedConfig, next: LoadedConfig): readonl
   });
 }
 
-function fixedValues({ listen, admin, features }: RouterConfig): ReadonlyMap<string, unknown> {
+function fixedValues({ config: { listen, admin, features }, sections }: LoadedConfig): ReadonlyMap<string, unknown> {
   const ofAdmin = admin && [...addressValues("admin", admin), ["admin.hosts", admin.hosts] as const];
-  const ofFeatures = FEATURES.flatMap(({ section: { key, fixed } }) =>
+  const ofFeatures = sections.flatMap(({ section: { key, fixed } }) =>
     Object.entries(fixed?.(features.get(key)) ?? {}).map(([name, value]) => [`${key}.${name}`, value] as const),
   );
   return new Map<string, unknown>([
@@ -53,8 +52,8 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...named("pool", { name: pool.name, probes: pool.probes }, { name: after.pool.name, probes: after.pool.probes }),
     ...listed("endpoint", pool.endpoints, after.pool.endpoints),
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
-    ...pairChanges("pool.tls", poolPairs(settings), poolPairs(after.settings)),
-    ...(isDeepStrictEqual(withoutKeys(settings), withoutKeys(after.settings)) ? [] : ["pool.tls changed"]),
+    ...replicaTlsChanges("pool.tls", tlsOfPool(settings), tlsOfPool(after.settings)),
+    ...replicaTlsChanges("plugins' tls", tlsOfPlugins(settings), tlsOfPlugins(after.settings)),
     ...tlsChanges("listen", running.config.listen.tls, after.listen.tls),
     ...tlsChanges("admin", running.config.admin?.tls, after.admin?.tls),
     ...accessChanges(running.config.admin, after.admin),
@@ -63,7 +62,7 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...named("limits", settings.limits, after.settings.limits),
     ...(isDeepStrictEqual(revealed(settings.credentials), revealed(after.settings.credentials)) ? [] : [KEYS_CHANGED]),
     ...named("settings", withoutOwnLines(settings), withoutOwnLines(after.settings)),
-    ...featureChanges(running.config, after),
+    ...featureChanges(running, after),
   ];
 }
 
@@ -80,8 +79,11 @@ function revealed(credentials: CredentialSettings | undefined): unknown {
   return [ofPool?.reveal(), [...ofEndpoint].map(([name, key]) => [name, key.reveal()]), isForwarded];
 }
 
-function featureChanges({ features: before }: RouterConfig, { features: after }: RouterConfig): readonly string[] {
-  return FEATURES.flatMap(({ section }) => {
+function featureChanges(
+  { config: { features: before }, sections }: LoadedConfig,
+  { features: after }: RouterConfig,
+): readonly string[] {
+  return sections.flatMap(({ section }) => {
     const { key } = section;
     const [was, is] = [before.get(key), after.get(key)];
     if (isDeepStrictEqual(was, is)) return [];
@@ -103,17 +105,22 @@ function pairChanges(section: string, before: readonly CertificatePair[] = [], a
   return listed(`${section} certificate`, named(before), named(after));
 }
 
-function replicaTls({ replicaTls: tls }: Settings): readonly (readonly [string, ReplicaTls])[] {
+type NamedTls = readonly (readonly [name: string, tls: ReplicaTls])[];
+
+function tlsOfPool({ replicaTls: tls }: Settings): NamedTls {
   return [...(tls?.ofPool ? [["", tls.ofPool] as const] : []), ...(tls?.ofEndpoint ?? [])];
 }
 
-function poolPairs(settings: Settings): readonly CertificatePair[] {
-  return replicaTls(settings).flatMap(([, { pair }]) => pair ?? []);
-}
+const tlsOfPlugins = ({ replicaTls: tls }: Settings): NamedTls => [...(tls?.ofPlugin ?? [])];
 
 /** Pairs have lines of their own. */
-function withoutKeys(settings: Settings) {
-  return replicaTls(settings).map(([name, { pair, ...rest }]) => [name, rest, pair?.certFile]);
+function replicaTlsChanges(section: string, before: NamedTls, after: NamedTls): readonly string[] {
+  const pairsOf = (all: NamedTls) => all.flatMap(([, { pair }]) => pair ?? []);
+  const withoutKeys = (all: NamedTls) => all.map(([name, { pair, ...rest }]) => [name, rest, pair?.certFile]);
+  return [
+    ...pairChanges(section, pairsOf(before), pairsOf(after)),
+    ...(isDeepStrictEqual(withoutKeys(before), withoutKeys(after)) ? [] : [`${section} changed`]),
+  ];
 }
 
 /** Never shows a token. */

@@ -1,11 +1,12 @@
 import type { Definition } from "../../core/contract/plugin.ts";
-import { FEATURES } from "../../core/features/list.ts";
-import type { Address, ProfileConfig, RewriteRule, RouterConfig } from "../config.ts";
-import { type LoadedConfig, loadConfig } from "../load.ts";
+import type { Address, ProfileConfig, RewriteRule, RouterConfig } from "../../core/router-config.ts";
+import { type LoadedConfig, loadTexts } from "../load.ts";
 import type { Registry } from "../plugins/instances.ts";
+import { type ConfigText, readFiles } from "../read/files.ts";
 import { formatProblem, formatProblems, type Problem } from "../read/problems.ts";
 import { NO_OVERLAY } from "../rewrites/overlay.ts";
-import { missingGuards } from "../router/profile.ts";
+import { missingFilters } from "../router/profile.ts";
+import { excerptOf } from "./excerpt.ts";
 
 const MOST_ROWS = 12;
 const MOST_WARNINGS = 50;
@@ -14,7 +15,7 @@ export interface CheckOptions {
   readonly paths: readonly string[];
   /** Further endpoints, as on the command line of `start`. */
   readonly urls: readonly string[];
-  /** The output is one JSON document: { valid, unguarded, notes, problems, warnings }; `unguarded` names the guards that the profile lacks. */
+  /** The output is one JSON document: { valid, unguarded, notes, problems, warnings }; `unguarded` names the default filters that the profile lacks. */
   readonly isJson: boolean;
   /** Warnings count as problems. */
   readonly isStrict: boolean;
@@ -27,18 +28,26 @@ export async function checkConfig(
   { paths, urls, isJson, isStrict, tryOut = () => [] }: CheckOptions,
   registry: Registry,
 ): Promise<{ text: string; isValid: boolean }> {
-  const loaded = await loadConfig(paths, registry, urls, NO_OVERLAY, false);
+  const unread: Problem[] = [];
+  const texts = await readFiles(paths, unread);
+  const loaded = await loadTexts(texts, registry, urls, NO_OVERLAY, false, unread);
   const { warnings } = loaded;
   const problems = loaded.problems ?? tryOut(loaded);
   const isValid = problems.length === 0 && !(isStrict && warnings.length > 0);
   const notes = loaded.problems === undefined ? loaded.notes : [];
-  const unguarded = loaded.problems === undefined ? missingGuards(loaded.config.profile, loaded.definitions) : [];
+  const unguarded = loaded.problems === undefined ? missingFilters(loaded.config.profile, loaded.definitions) : [];
   if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, notes, problems, warnings }, null, 2), isValid };
   const rows = warningRows(warnings);
   if (loaded.problems !== undefined || problems.length > 0)
-    return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
+    return { text: [formatProblems(problems, excerptIn(texts)), ...rows].join("\n"), isValid };
   if (!isValid) return { text: [...rows, "--strict accepts no warnings"].join("\n"), isValid };
   return { text: [summary(loaded), ...rows].join("\n"), isValid };
+}
+
+/** Shows below a problem its line of these files. */
+function excerptIn(texts: readonly ConfigText[]): (problem: Problem) => readonly string[] {
+  const byFile = new Map(texts.map(({ file, text }) => [file, text]));
+  return (problem) => excerptOf(problem, byFile.get(problem.file));
 }
 
 /** A valid config in a few lines. */
@@ -53,7 +62,7 @@ function summary(loaded: LoadedConfig): string {
     `listen    ${addressText(listen)}, admin ${admin === undefined ? "off" : addressText(admin)}`,
     ...section(`pool      ${pool.name}, ${counted(endpoints.length, "endpoint")}`, endpoints),
     ...section(
-      `profile   ${profile.name}${unguardedText(missingGuards(profile, definitions))}`,
+      `profile   ${profile.name}${unguardedText(missingFilters(profile, definitions))}`,
       profileRows(profile, config, definitions),
     ),
     ...section(
@@ -90,8 +99,8 @@ function profileRows(
   });
 }
 
-function featureRows({ config, definitions }: LoadedConfig): readonly string[] {
-  return FEATURES.flatMap(({ section: { key, summary } }) => {
+function featureRows({ config, definitions, sections }: LoadedConfig): readonly string[] {
+  return sections.flatMap(({ section: { key, summary } }) => {
     const own = config.others.get(key);
     const shown = summary?.(config.features.get(key), own === undefined ? [] : profileRows(own, config, definitions));
     return shown === undefined ? [] : section(...shown);

@@ -1,7 +1,7 @@
 import type { Definition } from "../../core/contract/plugin.ts";
 import { pickerDocument } from "../endpoint-picker/schema.ts";
 import { objectiveDocument } from "../objectives/schema.ts";
-import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
+import { configuredBy } from "../plugins/defaults.ts";
 import { isProfileKind, type Registry } from "../plugins/instances.ts";
 import { type JsonSchema, jsonSchemaOf } from "../read/json-schema.ts";
 import { rewriteDocument } from "../rewrites/schema.ts";
@@ -19,7 +19,7 @@ export interface OwnPlugin {
  */
 export function editorSchema(registry: Registry, own: readonly OwnPlugin[] = []): JsonSchema {
   const types = [...registry]
-    .filter(([, { type }]) => !CONFIGURED_ELSEWHERE.has(type))
+    .filter(([, definition]) => configuredBy(definition) === "")
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, definition]) => {
       const { type, summary } = definition;
@@ -33,7 +33,7 @@ export function editorSchema(registry: Registry, own: readonly OwnPlugin[] = [])
       $ref: `#/definitions/${kind}`,
     })),
     definitions: {
-      Router: withPlugins(documentSchema(routerDocument), types, own),
+      Router: withPlugins(documentSchema(routerDocument(registry)), types, own),
       InferenceModelRewrite: documentSchema(rewriteDocument),
       InferenceObjective: documentSchema(objectiveDocument),
       EndpointPickerConfig: documentSchema(pickerDocument),

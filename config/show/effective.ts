@@ -1,14 +1,13 @@
 import type { Secret } from "../../core/contract/secret.ts";
-import { FEATURES } from "../../core/features/list.ts";
+import type { AdminAddress, ListenAddress, RouterConfig } from "../../core/router-config.ts";
 import { PROBE } from "../../core/settings/tables.ts";
 import type { CorsSettings, ReplicaTls, ServerTls } from "../../core/settings.ts";
-import type { AdminAddress, ListenAddress, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
-import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
+import { configuredBy } from "../plugins/defaults.ts";
 import { isOfOther } from "../plugins/own-instances.ts";
 import { type Path, pathText, placeText } from "../read/problems.ts";
 import { isSoleToken } from "../router/addresses.ts";
-import { missingGuards } from "../router/profile.ts";
+import { missingFilters } from "../router/profile.ts";
 import { writtenOf } from "../schema/section.ts";
 
 /** A config as it runs, in the form of its documents, and where each value comes from. Plain data without secrets. */
@@ -27,10 +26,10 @@ export interface CommandLine {
 
 /** The Router document with every default filled in. */
 export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine): EffectiveConfig {
-  const { config } = loaded;
+  const { config, definitions } = loaded;
   const { profile, settings } = config;
   const { limits, retries, forwardedFor, hasRoutingHeaders } = settings;
-  const plugins = config.plugins.filter(({ name, type }) => !CONFIGURED_ELSEWHERE.has(type) && !isOfOther(name));
+  const plugins = config.plugins.filter(({ name }) => configuredBy(definitions.get(name)!) === "" && !isOfOther(name));
   const spec = {
     listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
     admin: config.admin === undefined ? false : adminOf(config.admin),
@@ -38,7 +37,7 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     plugins: plugins.map(({ name, type, from, parameters }) => {
       return { name, ...(from === undefined ? { type } : { from }), parameters: masked(parameters) };
     }),
-    profiles: [missingGuards(profile, loaded.definitions).length === 0 ? profile : { ...profile, unguarded: true }],
+    profiles: [missingFilters(profile, definitions).length === 0 ? profile : { ...profile, unguarded: true }],
     ...featuresOf(loaded),
     retries,
     forwardedFor,
@@ -54,7 +53,7 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     if (fromCommandLine.get(pathText(path)) !== undefined) return "the command line";
     const [, section, index] = path;
     if (section === "plugins") return placeText(plugins[Number(index)]?.position) ?? "default";
-    // The guards stand in front of what is written, so places in the two lists differ: the whole list has one origin.
+    // The default filters stand in front of what is written, so places in the two lists differ: the whole list has one origin.
     const list = section === "profiles" ? path.slice(0, 4) : config.others.has(String(section)) ? path.slice(0, 3) : [];
     if (list.at(-1) === "plugins" && isWritten(loaded, list)) return placeText(loaded.positionOf(list)) ?? "default";
     const otherwise = section === "pool" && path[2] === "endpoints" ? "outside of the Router document" : "default";
@@ -102,13 +101,13 @@ function adminOf({ hosts, tokens, isReadOnly, ...address }: AdminAddress) {
 }
 
 /** The sections of the features that have something to say. */
-function featuresOf({ config, definitions }: LoadedConfig): Readonly<Record<string, unknown>> {
-  const sections = FEATURES.map(({ section }) => {
+function featuresOf({ config, definitions, sections }: LoadedConfig): Readonly<Record<string, unknown>> {
+  const written = sections.map(({ section }) => {
     const own = config.others.get(section.key);
-    const isUnguarded = own !== undefined && missingGuards(own, definitions).length > 0;
+    const isUnguarded = own !== undefined && missingFilters(own, definitions).length > 0;
     return [section.key, section.written(config.features.get(section.key), isUnguarded)] as const;
   });
-  return Object.fromEntries(sections.filter(([, written]) => written !== undefined));
+  return Object.fromEntries(written.filter(([, value]) => value !== undefined));
 }
 
 function corsOf({ origins, headers, maxAgeS }: CorsSettings) {

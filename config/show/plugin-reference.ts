@@ -1,5 +1,5 @@
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
-import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
+import { configuredBy } from "../plugins/defaults.ts";
 import { ownTypes, type Registry } from "../plugins/instances.ts";
 import { type JsonSchema, jsonSchemaOf } from "../read/json-schema.ts";
 import { isMapping } from "../read/problems.ts";
@@ -38,10 +38,10 @@ export function describePlugins(registry: Registry): readonly PluginDescription[
 function describe(definition: Definition, registry: Registry): PluginDescription {
   const { kind, type, summary } = definition;
   const options = optionsOf(definition);
-  const configuredBy = CONFIGURED_ELSEWHERE.get(type) ?? "";
+  const elsewhere = configuredBy(definition);
   const otherNames = [...registry].filter(([name, other]) => other.type === type && name !== type).map(([name]) => name);
-  const example = configuredBy === "" ? exampleOf(type, options) : "";
-  return { kind, type, summary, otherNames, configuredBy, options, example };
+  const example = elsewhere === "" ? exampleOf(type, options) : "";
+  return { kind, type, summary, otherNames, configuredBy: elsewhere, options, example };
 }
 
 /** The options of a plugin; of one whose schema has alternatives, those of all of them. */

@@ -1,6 +1,6 @@
 import type { BodyView, JsonKind } from "../contract/body-view.ts";
 import { RouterError } from "../contract/errors.ts";
-import type { Parser } from "../contract/parser.ts";
+import type { BodyKeys } from "../contract/parser.ts";
 import type { PromptPart } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/span.ts";
 import { countNumbers } from "./count-numbers.ts";
@@ -27,15 +27,21 @@ const MAX_NUMBER_BYTES = 64;
 const EXACT_DIGITS = 15;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
+const NO_BYTES = new Uint8Array(0);
 
 /** What a parser reads: the body's bytes and its noted top-level keys. A key is decoded only when it is read. */
 export class JsonBody implements BodyView {
-  readonly bytes: Uint8Array;
+  bytes: Uint8Array;
   readonly #spans: KeySpans;
 
   constructor(bytes: Uint8Array, length: number, spans: KeySpans) {
     this.bytes = bytes.length === length ? bytes : bytes.subarray(0, length);
     this.#spans = spans;
+  }
+
+  /** Its memory is used again: who kept it must not see what comes there next. */
+  forget(): void {
+    this.bytes = NO_BYTES;
   }
 
   get parts(): readonly PromptPart[] {
@@ -88,11 +94,7 @@ export class JsonBody implements BodyView {
 }
 
 /** Scans a complete body. Throws RouterError when it is not one JSON object, or has a noted key twice. */
-export function readJsonBody(
-  bytes: Uint8Array,
-  { keys, partKeys }: Pick<Parser, "keys" | "partKeys">,
-  maxDepth: number,
-): JsonBody {
+export function readJsonBody(bytes: Uint8Array, { keys, partKeys }: BodyKeys, maxDepth: number): JsonBody {
   const scanner = new BodyScanner(keys, maxDepth, partKeys);
   scanner.finish(bytes, bytes.length);
   return new JsonBody(bytes, bytes.length, scanner);

@@ -23,7 +23,7 @@ const MARK_MS = 1_000;
 /** An upload that brought less than this is cut when a body that is just arriving needs the room. */
 const SLOW_BYTES = 64 * 1024;
 
-/** Bodies up to this size may go a share beyond the budget, so that uploads too young to be cut don't shut them out. */
+/** Bodies up to this size may exceed the budget by a share. Otherwise uploads that are too young to be cut would shut them out. */
 const SMALL_BYTES = 64 * 1024;
 const SMALL_SHARE = 1 / 16;
 
@@ -41,11 +41,11 @@ export class MemoryBudget {
   giveUpSpare: () => void = () => {};
   #bodyBytes = 0;
   #unreadBytes = 0;
-  readonly #clock: Pick<Clock, "every">;
+  readonly #clock: Clock;
   readonly #uploads = new Map<Upload, Marks>();
   #stopMarking: (() => void) | undefined;
 
-  constructor(limitBytes: number, clock: Pick<Clock, "every">) {
+  constructor(limitBytes: number, clock: Clock) {
     this.limitBytes = limitBytes;
     this.#clock = clock;
   }

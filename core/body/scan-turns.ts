@@ -3,7 +3,7 @@ import type { Clock } from "../contract/clock.ts";
 /** Bytes between two looks at the clock: the fewest, with which a process begins, and the most. */
 const FEWEST_STEP_BYTES = 512;
 const MOST_STEP_BYTES = 8 * 1024;
-/** A step that took longer is followed by shorter ones, one that took less than a quarter of it by longer ones. */
+/** After a step that took longer than this, steps are shorter; after one that took less than a quarter of it, they are longer. */
 const STEP_MS = 0.5;
 /** So long one turn of the event loop is used for scanning, all bodies together. */
 const TURN_MS = 2;
@@ -20,14 +20,14 @@ export interface ScanJob {
  * process run code that the engine has not compiled yet, at a tenth of the speed.
  */
 export class ScanTurns {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Clock;
   readonly #nextTurn: (run: () => void) => void;
   readonly #jobs: ScanJob[] = [];
   #isScheduled = false;
   #stepBytes = FEWEST_STEP_BYTES;
   readonly #run = () => this.#turn();
 
-  constructor(clock: Pick<Clock, "now">, nextTurn: (run: () => void) => void) {
+  constructor(clock: Clock, nextTurn: (run: () => void) => void) {
     this.#clock = clock;
     this.#nextTurn = nextTurn;
   }

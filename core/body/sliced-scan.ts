@@ -1,5 +1,5 @@
+import type { BodyReader } from "../contract/parser.ts";
 import type { BodyBuffer } from "./receive.ts";
-import type { BodyScanner } from "./scan.ts";
 import type { ScanJob, ScanTurns } from "./scan-turns.ts";
 
 /** Bodies up to this size are scanned as they come: they cost little, and a turn of their own would cost more. */
@@ -21,7 +21,7 @@ export interface SlicedScanOwner {
 /** Scans one large body behind its bytes, a slice per turn of the event loop. */
 export class SlicedScan implements ScanJob {
   readonly #body: BodyBuffer;
-  readonly #scanner: BodyScanner;
+  readonly #scanner: BodyReader;
   readonly #turns: ScanTurns;
   readonly #owner: SlicedScanOwner;
   #at: number;
@@ -31,7 +31,7 @@ export class SlicedScan implements ScanJob {
   #isOver = false;
 
   /** `at`: how far the scanner has come already. */
-  constructor(body: BodyBuffer, scanner: BodyScanner, at: number, turns: ScanTurns, owner: SlicedScanOwner) {
+  constructor(body: BodyBuffer, scanner: BodyReader, at: number, turns: ScanTurns, owner: SlicedScanOwner) {
     this.#body = body;
     this.#scanner = scanner;
     this.#at = at;

@@ -28,6 +28,11 @@ export function spliceModel(body: Uint8Array, span: Span, target: string): reado
   return [body.subarray(0, span[0]), encoded, body.subarray(span[1])];
 }
 
+/** The body with the plain text at `span` replaced by `target`, in parts as above. */
+export function spliceText(body: Uint8Array, span: Span, target: string): readonly Uint8Array[] {
+  return [body.subarray(0, span[0]), UTF8.encode(target), body.subarray(span[1])];
+}
+
 const OPENING_BRACE = 0x7b;
 
 /**

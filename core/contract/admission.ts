@@ -1,8 +1,7 @@
 import type { HeaderView } from "./request.ts";
 
-/** A request that waits for room in the pool. */
-export interface Waiting {
-  readonly id: string;
+/** What a request takes of the pool, and for whom. */
+export interface Demand {
   /** The model that the client asked for. */
   readonly model: string;
   /** Who shares the pool with others: as the config says; "" for nobody in particular. */
@@ -11,6 +10,11 @@ export interface Waiting {
   readonly priority: number;
   /** What it is expected to take: tokens of its prompt and of its response. */
   readonly tokens: number;
+}
+
+/** A request that waits for room in the pool. */
+export interface Waiting extends Demand {
+  readonly id: string;
   /** Length of its body. */
   readonly bytes: number;
   readonly headers: HeaderView;
@@ -60,6 +64,6 @@ export interface Admission {
    */
   ceiling?(priority: number, saturation: number): number;
   /** A request that has waited took so many tokens in the end. */
-  spent?(request: Pick<Waiting, "model" | "tenant" | "priority" | "tokens">, tokens: number): void;
+  spent?(request: Demand, tokens: number): void;
   dispose?(): void;
 }

@@ -2,13 +2,8 @@ import type { Endpoint } from "./endpoint.ts";
 import type { RouterError } from "./errors.ts";
 import type { DrawMethod } from "./request.ts";
 
-/**
- * What was chosen, and why: plain data, enough to explain why a request went to an endpoint.
- *
- * @example
- * const first = decision.legs[0]?.order[0]?.name ?? "nobody";
- */
-export interface Decision {
+/** What was chosen, and why, without the error of a refusal, which refers to the request: this may be kept. */
+export interface Choice {
   readonly requestId: string;
   /** When it was made, in milliseconds on the router's clock. */
   readonly atMs: number;
@@ -21,10 +16,19 @@ export interface Decision {
   readonly endpoints: readonly Endpoint[];
   /** One for each endpoint that takes part in serving the request; today always one. */
   readonly legs: readonly Leg[];
-  /** Set when no endpoint may serve it. */
-  readonly refusal: RouterError | undefined;
   /** Plugins that broke their contract on this request. */
   readonly faults: readonly Fault[];
+}
+
+/**
+ * What was chosen, and why: plain data, enough to explain why a request went to an endpoint.
+ *
+ * @example
+ * const first = decision.legs[0]?.order[0]?.name ?? "nobody";
+ */
+export interface Decision extends Choice {
+  /** Set when no endpoint may serve it. */
+  readonly refusal: RouterError | undefined;
 }
 
 /** One profile's choice: which endpoints were dropped, how the others scored, and in which order they are tried. */

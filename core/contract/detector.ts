@@ -12,7 +12,7 @@ export interface Detector {
   detect(record: EndpointRecord, others: readonly EndpointRecord[]): string | undefined;
   /**
    * True if an endpoint that it finds will answer nobody. Then requests there are given up that have waited for a token for as long
-   * as `explainedQuietMs`, and all that wait when the endpoint is ejected; streams that fell silent follow.
+   * as `explainedQuietMs`, or for half a minute where nothing else speaks against the endpoint; streams that fell silent follow.
    */
   readonly cutsWaiting?: boolean;
   dispose?(): void;
@@ -34,6 +34,13 @@ export interface EndpointRecord {
   /** 404 responses in a row for a model that the endpoint lists, and that model. */
   readonly missingModelCount: number;
   readonly missingModel: string;
+  /**
+   * How much speaks for it that its answers are empty more often than the others' to requests for the same target: if they are not, the
+   * probability that this is ever 1/a or more is at most a. Empty is an answer of status 2xx in which nothing was generated.
+   */
+  readonly emptyEvidence: number;
+  /** Which share of its latest answers was empty; NaN before the first. */
+  readonly emptyShare: number;
   /** How long requests have been in flight there without a token of any response, in milliseconds; 0 where none is in flight. */
   readonly quietMs: number;
   /** The longest silence that the work ahead of it and its history explain, in milliseconds: the pool's history, before it has answered. */

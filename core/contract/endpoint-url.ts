@@ -62,12 +62,15 @@ export function endpointsAt({
   }));
 }
 
+const LAST_PORT = 65_535;
 const NOT_HTTP = "An endpoint URL starts with http:// or https://, like http://gpu1:8000.";
 
 function parse(text: string): URL {
   if (!/^https?:\/\/[^/]/i.test(text)) throw new Error(NOT_HTTP);
   // URL would silently remove or convert them.
   if (/[\s\\]/.test(text)) throw new Error("An endpoint URL holds no spaces, line breaks or backslashes: remove them.");
+  if (Number(/^[^/]*\/\/[^/?#]*:(\d+)(?![^/?#])/.exec(text)?.[1]) > LAST_PORT)
+    throw new Error(`The port of a URL is a number from 1 to ${LAST_PORT}.`);
   try {
     return new URL(text);
   } catch {

@@ -30,21 +30,16 @@ export interface Ejection {
   readonly untilMs: number;
 }
 
-/**
- * Our immutable view of one replica: plain data, frozen. When something changes, the next facts hold a new object.
- *
- * @example
- * const h100s = candidates.filter((endpoint) => endpoint.labels["gpu"] === "h100");
- */
-export interface Endpoint {
+/** A replica of the pool. */
+export interface Replica {
   /** Its name, unique in the pool. Never an address, so clients may see it. */
   readonly name: string;
-  /** Index of its numbers in the load table; stays the same while the endpoint is in the pool. */
-  readonly slot: number;
-  /** Number of the replica process that the slot's numbers are about; grows when another process takes the slot. */
-  readonly generation: number;
   readonly url: EndpointUrl;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Whether an endpoint may be used, and what of its state people see. */
+export interface Availability {
   readonly phase: Phase;
   /** Whether it may get new requests. */
   readonly isAvailable: boolean;
@@ -55,9 +50,22 @@ export interface Endpoint {
   /** The part of an equal share of the traffic that it should get, in (0, 1]: below 1 while it warms up. */
   readonly share: number;
   readonly intent: Intent;
+  readonly ejection: Ejection | undefined;
+}
+
+/**
+ * Our immutable view of one replica: plain data, frozen. When something changes, the next facts hold a new object.
+ *
+ * @example
+ * const h100s = candidates.filter((endpoint) => endpoint.labels["gpu"] === "h100");
+ */
+export interface Endpoint extends Replica, Availability {
+  /** Index of its numbers in the load table; stays the same while the endpoint is in the pool. */
+  readonly slot: number;
+  /** Number of the replica process that the slot's numbers are about; grows when another process takes the slot. */
+  readonly generation: number;
   /** Undefined if the discovery says nothing of its state, as most do: then its probes alone tell. */
   readonly reported?: Reported | undefined;
-  readonly ejection: Ejection | undefined;
   /** Models and adapters that it serves, from its own list; empty before the first read. */
   readonly models: NameSet;
   /** What its list says of them, by name; undefined if nothing. */
@@ -95,9 +103,11 @@ export interface EndpointSpec {
   readonly labels: Readonly<Record<string, string>>;
   /** Left out: nothing is known of its state. */
   readonly reported?: Reported | undefined;
+  /** Endpoints of the list, by name, that take its place: it is taken away once probes find all of them ready, or this one not. */
+  readonly replacedBy?: readonly string[] | undefined;
 }
 
 /** Whether its models can be asked for: it is available, or takes what no available endpoint serves. */
-export function isServing({ isAvailable, stillTakes }: Pick<Endpoint, "isAvailable" | "stillTakes">): boolean {
+export function isServing({ isAvailable, stillTakes }: Availability): boolean {
   return isAvailable || stillTakes === "unserved";
 }

@@ -27,6 +27,8 @@ export const ERRORS = {
   saturated: [429, "rate_limit_error", true, "UO"],
   queue_full: [429, "rate_limit_error", true, "UO"],
   queue_timeout: [429, "rate_limit_error", true, "UO"],
+  prompt_quarantined: [422, "invalid_request_error", false, "DPE"],
+  upgrade_required: [426, "invalid_request_error", false, "DPE"],
   head_too_large: [431, "invalid_request_error", false, "DPE"],
   plugin_fault: [500, "api_error", false, "IE"],
   internal_error: [500, "api_error", false, "IE"],
@@ -45,6 +47,18 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What an error may say beside its code and message. */
+export interface RouterErrorOptions extends ErrorOptions {
+  /** Seconds for a Retry-After header; 0 means none. */
+  readonly retryAfterS?: number;
+  /** Methods for an Allow header (405 only). */
+  readonly allow?: string;
+  /** Codings for an Accept-Encoding header (415 only). */
+  readonly accepts?: string;
+  /** Which plugin is at fault, and how, for the operator (plugin_fault only). */
+  readonly fault?: { readonly plugin: string; readonly text: string } | undefined;
+}
+
 /** Marks our errors across copies of this module, because a plugin may be loaded with its own copy. */
 const BRAND = Symbol.for("signalbox.RouterError");
 
@@ -54,31 +68,37 @@ const BRAND = Symbol.for("signalbox.RouterError");
  * @example
  * refuse: () => new RouterError("no_ready_endpoint", "No replica of this tier is ready; ask for another tier.")
  */
-export class RouterError extends Error {
+export class RouterError extends Error implements RouterErrorOptions {
   readonly [BRAND] = true;
   readonly code: ErrorCode;
-  /** Seconds for a Retry-After header; 0 means none. */
   readonly retryAfterS: number;
-  /** Methods for an Allow header (405 only). */
   readonly allow: string;
-  /** Which plugin is at fault, and how, for the operator (plugin_fault only). */
-  readonly fault: { readonly plugin: string; readonly text: string } | undefined;
+  readonly accepts: string;
+  readonly fault: RouterErrorOptions["fault"];
 
   constructor(
     code: ErrorCode,
     message: string,
-    extra: Partial<Pick<RouterError, "retryAfterS" | "allow" | "fault" | "cause">> = {},
+    { cause, retryAfterS = 0, allow = "", accepts = "", fault }: RouterErrorOptions = {},
   ) {
-    super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "RouterError";
     this.code = code;
-    this.retryAfterS = extra.retryAfterS ?? 0;
-    this.allow = extra.allow ?? "";
-    this.fault = extra.fault;
+    this.retryAfterS = retryAfterS;
+    this.allow = allow;
+    this.accepts = accepts;
+    this.fault = fault;
+    const why = whyUntellable(this);
+    if (why !== "") throw new TypeError(why);
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === "object" && value !== null && BRAND in value;
+    try {
+      return typeof value === "object" && value !== null && BRAND in value;
+    } catch {
+      // A plugin's proxy.
+      return false;
+    }
   }
 
   /** The error's `type`, in the words that both APIs use. */
@@ -96,8 +116,25 @@ export class RouterError extends Error {
   }
 }
 
+/**
+ * Why this error can't be told to a client, "" if it can: plugins in JavaScript make some that have no status, or that would put something
+ * else into the head of a response.
+ */
+export function whyUntellable(error: RouterError): string {
+  try {
+    const { code, message, retryAfterS, allow, accepts = "" }: { readonly [Key in keyof RouterError]: unknown } = error;
+    if (typeof code !== "string" || !Object.hasOwn(ERRORS, code)) return `there is no error code "${String(code)}"`;
+    if (typeof message !== "string") return "the message of an error is a sentence";
+    if (typeof retryAfterS !== "number" || Number.isNaN(retryAfterS)) return "retryAfterS is a number of seconds";
+    if (typeof accepts !== "string" || !/^[a-z, ]*$/.test(accepts)) return 'accepts is a list of codings, as "gzip, br"';
+    return typeof allow === "string" && /^[A-Z, ]*$/.test(allow) ? "" : 'allow is a list of methods, as "GET, HEAD"';
+  } catch {
+    return "the error can't be read";
+  }
+}
+
 /** Turns anything thrown into an error that a client may see. What is not a RouterError becomes a 500 without details. */
 export function asRouterError(thrown: unknown): RouterError {
-  if (thrown instanceof RouterError) return thrown;
+  if (thrown instanceof RouterError && whyUntellable(thrown) === "") return thrown;
   return new RouterError("internal_error", "The router failed on this request; its log shows the cause.", { cause: thrown });
 }

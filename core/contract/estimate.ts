@@ -19,7 +19,7 @@ export const NUMBERS_PER_ENDPOINT = 3;
  * @example
  * const expectedMs = estimateAt(leg, 0)?.firstTokenMs ?? Number.NaN;
  */
-export function estimateAt({ estimates }: Pick<Leg, "estimates">, place: number): Estimate | undefined {
+export function estimateAt({ estimates }: Leg, place: number): Estimate | undefined {
   const at = place * NUMBERS_PER_ENDPOINT;
   const [cachedTokens, waitingTokens, firstTokenMs] = [estimates[at], estimates[at + 1], estimates[at + 2]];
   if (cachedTokens === undefined || waitingTokens === undefined || firstTokenMs === undefined) return undefined;

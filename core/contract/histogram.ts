@@ -74,6 +74,15 @@ export class Bounds {
   }
 }
 
+/** What a histogram has counted so far. */
+export interface HistogramView {
+  readonly bounds: Bounds;
+  /** Values in each bucket; one more than there are ends. */
+  readonly counts: Float64Array;
+  readonly count: number;
+  readonly sum: number;
+}
+
 /**
  * Counts values from 0 in buckets: how they are distributed, in as much memory as there are buckets.
  *
@@ -81,9 +90,8 @@ export class Bounds {
  * const waitsS = new Histogram(new Bounds([0.01, 0.1, 1]));
  * waitsS.add(0.05);
  */
-export class Histogram {
+export class Histogram implements HistogramView {
   readonly bounds: Bounds;
-  /** Values in each bucket; one more than there are ends. */
   readonly counts: Float64Array;
   count = 0;
   sum = 0;
@@ -111,6 +119,3 @@ export class Histogram {
     this.sumOfSquares += sumOfSquares;
   }
 }
-
-/** What a histogram has counted so far. */
-export type HistogramView = Readonly<Pick<Histogram, "bounds" | "counts" | "count" | "sum">>;

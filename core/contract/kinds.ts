@@ -16,6 +16,7 @@ const MEMBERS: { readonly [Kind in KnownKind]: readonly (keyof PluginKinds[Kind]
   source: ["path", "periodMs", "read"],
   detector: ["detect"],
   observer: ["finished"],
+  feature: [],
 };
 /** Of these, what is no method. */
 const DATA: ReadonlySet<string> = new Set(["routes", "dialect", "keys", "clientModels", "path", "periodMs"]);

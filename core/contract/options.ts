@@ -6,6 +6,9 @@ export { z };
 /** A list whose type is read-only. */
 export const listOf = <Item>(item: z.ZodType<Item>): z.ZodType<readonly Item[]> => z.array(item);
 
+/** Text of at least one character, without control characters that would break a header or a log line. */
+export const lineOfText = z.string().regex(/^[^\x00-\x1f\x7f]+$/, "text on one line, without control characters");
+
 /**
  * Any Standard Schema (https://standardschema.dev) may declare a plugin's options.
  *

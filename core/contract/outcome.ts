@@ -2,17 +2,13 @@ import type { Decision } from "./decision.ts";
 import type { MirrorRecord } from "./mirror.ts";
 import type { Principal } from "./principal.ts";
 import type { InferenceRequest } from "./request.ts";
+import type { SessionTurn } from "./session-turn.ts";
 import type { ShadowChoice } from "./shadow.ts";
 import type { Trace } from "./trace.ts";
 import type { WaitRecord } from "./wait-record.ts";
 
-/**
- * How one request ended: plain data, made once at its end. Observers get it.
- *
- * @example
- * const isServed = outcome.ending === "complete" && outcome.error === undefined;
- */
-export interface Outcome {
+/** How one request ended, without what refers to its body and its headers: this may be kept. */
+export interface RequestRecord {
   readonly id: string;
   /** Type of the parser that serves the path; "" if none does. */
   readonly api: string;
@@ -20,11 +16,10 @@ export interface Outcome {
   readonly path: string;
   /** Who asked; undefined where the router asks for no keys, or knows none of this client. */
   readonly principal?: Principal | undefined;
-  /** Undefined for a request that could not be understood. */
-  readonly request: InferenceRequest | undefined;
+  /** Of which session it is a turn; absent if it is of none, or nobody looks for sessions. */
+  readonly session?: SessionTurn | undefined;
   /** How it waited for room in the pool; absent if it did not. */
   readonly wait?: WaitRecord | undefined;
-  readonly decision: Decision | undefined;
   /** Every try at an endpoint, in order. */
   readonly attempts: readonly Attempt[];
   /** Status sent to the client; 0 when it left before one was sent. */
@@ -58,17 +53,31 @@ export interface Outcome {
   readonly usage: Usage | undefined;
   /** Prompt tokens believed cached at the endpoint that it was sent to; undefined without a prefix index. */
   readonly predictedTokens: number | undefined;
-  /** Generated tokens, as reported; estimated from the events of a stream that reports none; NaN if unknown. */
+  /** Generated tokens, as reported; estimated from a response that reports none; NaN if unknown. */
   readonly outputTokens: number;
   readonly isOutputEstimated: boolean;
   /** Why the replica stopped generating, in its own word ("stop", "length", "end_turn" …), for the first choice; "" if unknown. */
   readonly finishReason: string;
-  /** Absent when the request is not traced. */
-  readonly trace?: Trace | undefined;
   /** What became of its copies for mirrors; absent if it was drawn for none. A copy may go on after this: its record is filled in. */
   readonly mirrors?: readonly MirrorRecord[] | undefined;
+  /** What features say of it, in sentences; absent where none says anything. */
+  readonly notes?: readonly string[] | undefined;
   /** What the shadow profile would have done; absent if it did not decide this request. */
   readonly shadow?: ShadowChoice | undefined;
+}
+
+/**
+ * How one request ended: plain data, made once at its end. Observers get it.
+ *
+ * @example
+ * const isServed = outcome.ending === "complete" && outcome.error === undefined;
+ */
+export interface Outcome extends RequestRecord {
+  /** Undefined for a request that could not be understood. */
+  readonly request: InferenceRequest | undefined;
+  readonly decision: Decision | undefined;
+  /** Absent when the request is not traced. */
+  readonly trace?: Trace | undefined;
 }
 
 /** Moments of one request, in milliseconds since its head was complete; NaN for what did not happen. */
@@ -107,6 +116,7 @@ export interface Attempt {
 export const ATTEMPT_FAILURES = {
   "connect-failed": "UF", // refused, unreachable, unknown name: nothing was sent
   "connect-timeout": "UF", // nothing was sent
+  "passed-over": "UF", // a gateway was told of it, and had another endpoint serve, or none
   stale: "UC", // a kept-alive connection ended before a byte of a response
   reset: "UC", // the replica closed before its response was complete
   timeout: "UT", // no head, or no byte of the body, for too long

@@ -3,6 +3,7 @@ import type { Authenticator } from "./authenticator.ts";
 import type { Clock } from "./clock.ts";
 import type { Detector } from "./detector.ts";
 import type { Discovery } from "./discovery.ts";
+import type { Feature } from "./feature.ts";
 import type { Filter } from "./filter.ts";
 import type { Log } from "./log.ts";
 import type { Observer } from "./observer.ts";
@@ -14,6 +15,7 @@ import type { Rewriter } from "./rewriter.ts";
 import type { Scorer } from "./scorer.ts";
 import type { Secret } from "./secret.ts";
 import type { Source } from "./source.ts";
+import type { TlsOptions } from "./tls-options.ts";
 
 /**
  * The contract of each kind of plugin. A plugin is a plain object that its definition's `create` makes. Packages may have kinds of their
@@ -31,6 +33,7 @@ export interface PluginKinds {
   readonly source: Source;
   readonly detector: Detector;
   readonly observer: Observer;
+  readonly feature: Feature;
   readonly [own: `${string}/${string}`]: OwnPlugin;
 }
 
@@ -41,14 +44,15 @@ export interface OwnPlugin {
   dispose?(): void;
 }
 
-/** A plugin type: what a plugin file exports as its default. */
-export interface Definition<Kind extends PluginKind = PluginKind, Options = unknown> {
-  readonly kind: Kind;
+/** What a plugin file says of a plugin type. A type without `options` takes no parameters. */
+interface Declared<Plugin, Options> {
   /** The string in the config; for a built-in also its file name. */
   readonly type: string;
   /** One sentence, shown in lists of plugins. */
   readonly summary: string;
-  readonly options: OptionSchema<Options>;
+  readonly options?: OptionSchema<Options>;
+  /** An instance runs where the config lists none of this type. It has no effect in a module that the config names: that is listed. */
+  readonly runsByDefault?: boolean;
   /** The version of the contract that it was written for, as `CONTRACT_VERSION` was then. Left out: the present one. */
   readonly contract?: string;
   /** Kinds of packages' own that its instances call, by `host.plugins`. */
@@ -66,20 +70,33 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
   load?(): Promise<void>;
   /** Where the secrets of these options are (env:NAME, file:PATH). They are read with the config; `host.secret` has them then. */
   secrets?(options: Options): readonly string[];
+  /** How a source's own server is spoken to at https (`SourceOrigin.tlsOfPlugin`). The files are read with the config, and again when they change. */
+  tls?(options: Options): TlsOptions | undefined;
   /** Makes one instance, before the config takes effect. Throws an Error that says what to change if that is not possible. */
-  create(options: Options, host: PluginHost): PluginKinds[Kind];
+  create(options: Options, host: PluginHost): Plugin;
 }
 
-/** What `create` gets from the router: clock, random numbers, log, output, and state. A plugin uses these, not globals. */
-export interface PluginHost {
-  /** The instance's name in the config. */
-  readonly name: string;
-  /** Where relative paths in the parameters begin: the folder of the config file that lists the instance. */
-  readonly folder: string;
+/** A plugin type: what a plugin file exports as its default. */
+export interface Definition<Kind extends PluginKind = PluginKind, Options = unknown>
+  extends Declared<PluginKinds[Kind], Options> {
+  readonly kind: Kind;
+  readonly options: OptionSchema<Options>;
+}
+
+/** The services of the router that every plugin gets. */
+export interface HostServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly output: Output;
+}
+
+/** What `create` gets from the router: clock, random numbers, log, output, and state. A plugin uses these, not globals. */
+export interface PluginHost extends HostServices {
+  /** The instance's name in the config. */
+  readonly name: string;
+  /** Where relative paths in the parameters begin: the folder of the config file that lists the instance. */
+  readonly folder: string;
   /**
    * Aborted just before the instance is disposed: when the router stops, and when the config that made it is replaced. Then
    * discoveries, sources and detectors end at once, the others after the last request that began with that config.
@@ -127,16 +144,11 @@ export interface PrefixSettings {
   readonly countGenerated: boolean;
 }
 
-/** What a plugin file gives. A plugin without `options` takes no parameters. */
-type Declared<Kind extends PluginKind, Options> = Omit<Definition<Kind, Options>, "kind" | "options"> & {
-  readonly options?: OptionSchema<Options>;
-};
-
 const NO_OPTIONS = z.strictObject({}) as OptionSchema<never>;
 
 const define =
   <Kind extends PluginKind>(kind: Kind) =>
-  <O>(plugin: Declared<Kind, O>): Definition<Kind, O> => ({ kind, options: NO_OPTIONS, ...plugin });
+  <O>(plugin: Declared<PluginKinds[Kind], O>): Definition<Kind, O> => ({ kind, options: NO_OPTIONS, ...plugin });
 
 export const defineAuthenticator = define("authenticator");
 export const defineParser = define("parser");
@@ -159,18 +171,15 @@ export const defineDiscovery = define("discovery");
 export const defineSource = define("source");
 export const defineDetector = define("detector");
 export const defineObserver = define("observer");
+export const defineFeature = define("feature");
 
 /** A kind of plugin that the router does not know: one package says what its plugins are, others define some, others call them. */
 interface OwnKind<Plugin extends object> {
   readonly kind: `${string}/${string}`;
-  define<Options>(plugin: OwnDeclared<Plugin, Options>): Definition<`${string}/${string}`, Options>;
+  define<Options>(plugin: Declared<Plugin, Options>): Definition<`${string}/${string}`, Options>;
   /** Those that the config lists, for a plugin whose definition has the kind in its `uses`. */
-  of(host: Pick<PluginHost, "plugins">): readonly NamedPlugin<Plugin>[];
+  of(host: PluginHost): readonly NamedPlugin<Plugin>[];
 }
-
-type OwnDeclared<Plugin extends object, Options> = Omit<Declared<`${string}/${string}`, Options>, "create"> & {
-  create(options: Options, host: PluginHost): Plugin;
-};
 
 /**
  * @example

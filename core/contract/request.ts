@@ -17,8 +17,10 @@ export interface HeaderView {
 export interface ParsedBody {
   /** The model that the client asked for; "" if the API has none. */
   readonly model: string;
-  /** Span of the model's JSON value in the body, quotes included; [-1, -1] if there is none. */
+  /** Span of the model's JSON value in the body, quotes included; [-1, -1] if there is none. `modelIn` may say that it is elsewhere. */
   readonly modelSpan: Span;
+  /** Where `modelSpan` is, if it is no JSON value: "text" is plain text in the body, "target" a part of the path and query. */
+  readonly modelIn?: "text" | "target" | undefined;
   readonly isStream: boolean;
   /** The prompt's bytes, in the order in which the engine reads them (tools, system, messages). */
   readonly promptSpans: readonly Span[];
@@ -26,8 +28,10 @@ export interface ParsedBody {
   readonly promptTokens: number;
   /** Parts of the prompt that are not text, each inside one of its spans, in their order; none by default. */
   readonly promptParts?: readonly PromptPart[];
-  /** The client's limit on generated tokens; 0 if it gave none. */
+  /** The client's limit on generated tokens, of one choice; 0 if it gave none. */
   readonly maxOutputTokens: number;
+  /** How many answers to the same prompt are asked for; 1 by default. */
+  readonly choices?: number;
   /** Prompts with different salts never match in the prefix cache; "" if absent. */
   readonly cacheSalt: string;
   /** Span of the salt's JSON value in the body; [-1, -1] if it has none. Absent: the API has no salt, or its body is no JSON object. */
@@ -36,6 +40,8 @@ export interface ParsedBody {
   readonly isSalted?: boolean;
   /** True if a second delivery would only cost work; false if the replica keeps a result (stored responses). */
   readonly isRepeatable: boolean;
+  /** True if even a good answer holds nothing: an empty list of prompts, or no choices, are asked for; false by default. */
+  readonly asksForNothing?: boolean;
   /** True if it continues what one replica has stored, so that others may say 404; false by default. */
   readonly isFollowUp?: boolean;
 }
@@ -82,6 +88,8 @@ export interface InferenceRequest extends ParsedBody {
   readonly onDemand: OnDemand;
   /** The parser's estimate of the tokens of the prompt's text, which `promptTokens` corrects by reports from the replicas. */
   readonly parsedTokens: number;
+  /** The slot of the endpoint that a feature keeps a place at for it, which is then tried first; -1 or absent: none does. */
+  readonly placedAt?: number;
   /** How much of the prompt each endpoint's cache is believed to hold. */
   readonly prefix: PrefixMatch;
 }

@@ -4,6 +4,9 @@
  * A text that begins with a key in quotes, such as `"choices":[{"`, means that member and how its value begins; white space may stand
  * between its parts. One that ends with a colon means any value but null.
  *
+ * A client whose stream ends without its end gets an error event, and the connection is closed: it must not take half an answer for a
+ * whole one.
+ *
  * @example
  * const rerank = { document: ['"results":[', '"data":['] };
  * const responses = { "/v1/rerank": rerank };
@@ -13,8 +16,14 @@ export interface ResponseShape {
   readonly document: readonly string[];
   /** An event stream has one of these members. Absent: the API has no event streams. */
   readonly events?: readonly string[];
-  /** An event stream has one of these texts in its last 2 KB. Absent: its end is not judged. */
+  /**
+   * An event stream has one of these in its last 2 KB: a text without a key, such as `[DONE]`, as all the data of an event; a member
+   * with its value, of its last event; or a member with any text (`"stop_reason":"`), which says that the generation has ended. Of
+   * `"finish_reason":"` each choice must have its own. Absent: its end is not judged.
+   */
   readonly endings?: readonly string[];
+  /** All its events have types, by which the last one is known, however long it is. Default false. */
+  readonly hasTypes?: boolean;
   /** Media types that are no text: such a response is not looked at. */
   readonly unread?: readonly string[];
 }

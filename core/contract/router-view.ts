@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Time } from "./clock.ts";
 import type { DiscoveryTrouble } from "./discovery.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
@@ -18,7 +18,7 @@ import type { TargetMapping } from "./rewriter.ts";
  * ]
  */
 export interface RouterView {
-  readonly clock: Pick<Clock, "now" | "wall">;
+  readonly clock: Time;
   readonly config: ConfigView;
   readonly pool: PoolView;
   readonly plugins: PluginsView;
@@ -109,7 +109,7 @@ export interface TlsView {
 }
 
 export interface CertificateView {
-  /** Where it is shown: "listen", "admin" or "pool". */
+  /** Where it is shown: "listen", "admin", "pool" (to replicas) or "plugins" (to the servers of sources). */
   readonly port: string;
   readonly file: string;
   /** Host names that it is for. */

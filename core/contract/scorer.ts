@@ -1,7 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { Filter } from "./filter.ts";
 import type { LoadView } from "./load-view.ts";
-import type { ProfilePlugin } from "./profile-plugin.ts";
 import type { InferenceRequest } from "./request.ts";
 
 /**
@@ -13,7 +12,7 @@ import type { InferenceRequest } from "./request.ts";
  *   score: (_request, candidates, load) => candidates.map(({ slot }) => 1 / (1 + load.inFlight(slot))),
  * })
  */
-export interface Scorer extends ProfilePlugin, Partial<Pick<Filter, "filter" | "refuse">> {
+export interface Scorer extends Partial<Filter> {
   /**
    * One number for each candidate, in their order, in [0, 1], 1 is best; null for no opinion, on one candidate or on all.
    * A fault (a throw, a wrong length, a number outside [0, 1]) counts as no opinion and is recorded.

@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointUrl, ModelCards } from "./endpoint.ts";
+import type { EndpointUrl, ModelCards, Replica } from "./endpoint.ts";
 import type { AdapterUse, ScrapedValues } from "./load-view.ts";
 
 /**
@@ -19,19 +19,20 @@ export interface Source {
   /** Who has the path, if it is not the replica itself. */
   readonly origin?: SourceOrigin;
   /** Returns facts from a body that came with status 200. Throws for a body that it can't read. */
-  read(body: string, replica: SourceReplica): EndpointFacts;
+  read(body: string, replica: Replica): EndpointFacts;
   dispose?(): void;
 }
-
-/** What a source knows of the replica that it reads. */
-export type SourceReplica = Pick<Endpoint, "name" | "url" | "labels">;
 
 /** Another server that knows the replica's numbers, such as an exporter beside it. It gets no key that the router has for replicas. */
 export interface SourceOrigin {
   /** In a few words, where it is. Sources with the same origin and path are fetched together. */
   readonly name: string;
+  /** It is on the replica's host and belongs to it: TLS to it is as to the replica. */
+  readonly isOnReplica?: boolean;
+  /** The plugin (`host.name`) whose definition says how TLS to it is, by its `tls`. With neither, the system's authorities decide. */
+  readonly tlsOfPlugin?: string | undefined;
   /** Throws an Error that says what to change if the replica has no such server. */
-  urlFor(replica: SourceReplica): EndpointUrl;
+  urlFor(replica: Replica): EndpointUrl;
 }
 
 export interface EndpointFacts extends ScrapedValues {
@@ -45,6 +46,8 @@ export interface EndpointFacts extends ScrapedValues {
   readonly adapterUse?: AdapterUse;
   /** Capacity of the KV cache in tokens. */
   readonly kvCapacityTokens?: number;
+  /** What of the body made no sense and was left out, in a sentence for the operator that quotes none of it. */
+  readonly leftOut?: string;
   /** Requests that its engine has refused or put back for want of room since its start. A rise counts as a 503 does. */
   readonly setbacks?: number;
 }

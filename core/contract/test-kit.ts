@@ -97,11 +97,13 @@ export function makePrefix(blocks: number, tokensPerBlock: number, matched: read
 /** A number of each slot: an array by slot, or a function of it. */
 type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
 
-type LoadMethod = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "unlisted">;
+/** What reads a number of one slot. */
+export type LoadMethod = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "unlisted">;
 
-export type LoadNumbers = { readonly [Name in LoadMethod]?: BySlot<ReturnType<LoadView[Name]>> } & Partial<
-  Pick<LoadView, "nowMs" | "adapterLoadMs" | "unlisted">
->;
+/** Numbers of each slot, and those of the whole pool. */
+export type LoadNumbers = {
+  readonly [Name in keyof LoadView]?: Name extends LoadMethod ? BySlot<ReturnType<LoadView[Name]>> : LoadView[Name];
+};
 
 /**
  * Load numbers of the slots 0 … slots - 1. By default the numbers that the router counts are 0, and scraped ones are unknown.

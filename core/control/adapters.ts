@@ -1,21 +1,7 @@
-import type { Clock } from "../contract/clock.ts";
 import type { Endpoint, Phase } from "../contract/endpoint.ts";
 import type { NameSet } from "../contract/name-set.ts";
 import { z } from "../contract/options.ts";
-import type { Facts } from "../state/facts.ts";
-import type { LoadTable } from "../state/load.ts";
-import type { HttpPost } from "../wire/http-get-result.ts";
-
-export interface AdapterOptions {
-  readonly clock: Pick<Clock, "now">;
-  readonly load: Pick<LoadTable, "adapters" | "unlisted" | "isCurrent">;
-  readonly facts: () => Facts;
-  /** The targets of the config's rewrites. */
-  readonly targets: () => NameSet;
-  readonly post: HttpPost;
-  /** The endpoint's replica has loaded or unloaded it. */
-  readonly adapterChanged: (endpoint: Endpoint, name: string, isLoaded: boolean) => void;
-}
+import type { AdapterAccess } from "../router-host.ts";
 
 /** Who has an adapter, by the names of endpoints. */
 export const placesSchema = z.object({
@@ -60,9 +46,9 @@ export class UnknownEndpoint extends Error {}
 
 /** Shows which replicas have which adapters, and has replicas load and unload them. */
 export class Adapters {
-  readonly #options: AdapterOptions;
+  readonly #options: AdapterAccess;
 
-  constructor(options: AdapterOptions) {
+  constructor(options: AdapterAccess) {
     this.#options = options;
   }
 

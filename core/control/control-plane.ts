@@ -1,25 +1,28 @@
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
+import type { HostServices } from "../contract/plugin.ts";
 import type { Source } from "../contract/source.ts";
-import type { EndpointJudge, JudgeRules } from "../features/judge.ts";
+import type { EndpointJudge, JudgeRules } from "../judge.ts";
 import type { Probes } from "../settings.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import { DiscoveryLists } from "./discovery-lists.ts";
 import type { Intents } from "./intents.ts";
-import type { HostServices, PluginSet } from "./plugin-set.ts";
-import { PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
+import type { ControlPlugins } from "./plugin-set.ts";
+import { PoolWatch, type WatchedPool } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
 
 /** What the config says to the control plane; it may change while it runs. */
 export interface ControlPlan {
-  readonly plugins: Pick<PluginSet, "discoveries" | "sources" | "detectors">;
+  readonly plugins: ControlPlugins;
   readonly probes: Probes;
   readonly features: JudgeRules["features"];
 }
 
-export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof JudgeRules | "probeFailure"> {
+export interface ControlPlaneOptions extends ControlPlan, WatchedPool {
   readonly services: HostServices;
   readonly get: HttpGet;
+  /** An endpoint that was in service refuses connections, or can't be reached. */
+  readonly gone: (endpoint: Endpoint) => void;
   /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
 }
@@ -33,6 +36,9 @@ export interface EndpointTimes {
   readonly nextCheckMs: number;
 }
 
+/** What a process that has ended leaves behind. */
+const HAS_GONE: ReadonlySet<string> = new Set(["refused", "unreachable"]);
+
 /** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
   readonly judge: EndpointJudge;
@@ -42,15 +48,19 @@ export class ControlPlane {
   readonly #prober: Prober;
   #plugins: ControlPlan["plugins"];
   #lists: DiscoveryLists;
+  /** Endpoints that others wait for, to be taken away. */
+  #successors: ReadonlySet<string> = new Set();
 
   constructor(options: ControlPlaneOptions) {
-    const { plugins, probes, services, load, get, capacityKnown } = options;
+    const { plugins, probes, services, load, get, capacityKnown, gone } = options;
     this.#plugins = plugins;
     this.#lists = new DiscoveryLists(plugins.discoveries);
     this.#watch = new PoolWatch({
       ...options,
       detectors: plugins.detectors,
       probeFailure: (endpoint) => this.probeFailure(endpoint),
+      probePassedMs: (endpoint) => this.#probePassedMs(endpoint),
+      probeSoon: (endpoint) => this.#prober.of(endpoint)?.checkSoon(),
     });
     this.judge = this.#watch.judge;
     this.intents = this.#watch.intents;
@@ -61,7 +71,14 @@ export class ControlPlane {
       capacityKnown,
       probes,
       sources: plugins.sources.map(({ plugin }) => plugin),
-      changed: (name, health) => this.#watch.table.probed(name, health),
+      changed: (name, health) => {
+        const { table } = this.#watch;
+        const wasHealthy = table.isHealthy(name);
+        table.probed(name, health);
+        const endpoint = table.endpoints.find((each) => each.name === name);
+        if (wasHealthy && !health.isServing && HAS_GONE.has(health.readinessFailure) && endpoint !== undefined) gone(endpoint);
+        if (!wasHealthy && table.isHealthy(name) && this.#successors.has(name)) this.#discovered();
+      },
     });
   }
 
@@ -110,6 +127,16 @@ export class ControlPlane {
     this.#prober.of(endpoint)?.connectFailed();
   }
 
+  /** A gateway says that it could not reach the endpoint, or did without it. */
+  doubted(endpoint: Endpoint): void {
+    this.#prober.of(endpoint)?.doubted();
+  }
+
+  /** Whether a request that had to leave another endpoint would wait there too. */
+  isSilent(endpoint: Endpoint): boolean {
+    return this.judge.isSilent(endpoint);
+  }
+
   /** A response contradicts the endpoint's list of models. */
   checkModels(endpoint: Endpoint): void {
     this.#prober.of(endpoint)?.checkModels();
@@ -136,9 +163,14 @@ export class ControlPlane {
     return this.#prober.of(endpoint)?.unreadableSources ?? [];
   }
 
+  /** What is left out of what the endpoint says of itself, in sentences. */
+  leftOut(endpoint: Endpoint): readonly string[] {
+    return this.#prober.of(endpoint)?.leftOut ?? [];
+  }
+
   timesOf(endpoint: Endpoint): EndpointTimes {
     const { lastMs = Number.NaN, nextMs = Number.NaN } = this.#prober.of(endpoint)?.checks ?? {};
-    return { phaseSinceMs: this.#watch.replicaLog.phaseSinceMs(endpoint), lastCheckMs: lastMs, nextCheckMs: nextMs };
+    return { phaseSinceMs: this.#watch.replicaLog.phaseSinceMs(endpoint.name), lastCheckMs: lastMs, nextCheckMs: nextMs };
   }
 
   stop(): void {
@@ -147,15 +179,26 @@ export class ControlPlane {
     this.#prober.stop();
   }
 
+  #probePassedMs(endpoint: Endpoint): number {
+    const { lastMs = Number.NaN } = this.#prober.of(endpoint)?.checks ?? {};
+    return lastMs >= 0 && this.probeFailure(endpoint) === "" ? lastMs : Number.NEGATIVE_INFINITY;
+  }
+
   #discovered(): void {
     const { table } = this.#watch;
-    table.discovered(this.#lists.specs);
+    const specs = this.#lists.specs;
+    // One that is not ready itself has nothing to give until the others are.
+    const isReplaced = ({ name, replacedBy = [] }: EndpointSpec) =>
+      replacedBy.length > 0 && (!table.isHealthy(name) || replacedBy.every((each) => table.isHealthy(each)));
+    const kept = specs.filter((spec) => !isReplaced(spec));
+    this.#successors = new Set(kept.flatMap(({ replacedBy = [] }) => replacedBy));
+    table.discovered(kept);
     this.#prober.watch(table.endpoints);
   }
 }
 
 /** The sources of the next config by those that they follow: same name, same type. */
-function successorsOf(before: PluginSet["sources"], after: PluginSet["sources"]): ReadonlyMap<Source, Source> {
+function successorsOf(before: ControlPlugins["sources"], after: ControlPlugins["sources"]): ReadonlyMap<Source, Source> {
   const successors = new Map<Source, Source>();
   for (const { name, type, plugin } of before) {
     const next = after.find((each) => each.name === name && each.type === type);

@@ -66,7 +66,7 @@ export class DiscoveryLists {
 
   #found(discovery: Named<Discovery>, specs: Specs): void {
     if (this.#isStopped) return;
-    // A copy: the list is the plugin's own, and another discovery's news must not bring it up half changed.
+    // A copy, because the plugin may be changing its list when another discovery reports.
     this.#told.set(keyOf(discovery), [...specs]);
     if (this.#discoveries.every((each) => this.#told.has(keyOf(each)))) this.#inherited = new Map();
     this.#changed?.();

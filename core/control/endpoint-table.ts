@@ -3,16 +3,14 @@ import { parseEndpointUrl } from "../contract/endpoint-url.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import { thrownMessage, thrownText } from "../contract/thrown-text.ts";
+import type { EjectionStanding } from "../judge.ts";
 import { nextTurn } from "../runtime/next-turn.ts";
 import type { LoadTable } from "../state/load.ts";
-import { availability, type Standing } from "./availability.ts";
+import { availability, type IntentStanding } from "./availability.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 
-/** To tell a change of so many endpoints costs nearly nothing; it is a walk over all of them for each who follows. */
+/** Telling a change of so many endpoints costs nearly nothing, though each listener walks over all of them. */
 const SMALL_POOL = 64;
-
-/** What the table reads of a replica's health. */
-export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "modelCards" | "generation">;
 
 export interface EndpointTableOptions {
   readonly load: LoadTable;
@@ -20,7 +18,7 @@ export interface EndpointTableOptions {
   /** The list of endpoints, or one of them, has changed. */
   readonly changed: (endpoints: readonly Endpoint[]) => void;
   /** What besides the probes decides whether an endpoint may be used; it is asked anew after `restand`. */
-  readonly standingOf: (name: string) => Omit<Standing, "health" | "reported">;
+  readonly standingOf: (name: string) => EjectionStanding & IntentStanding;
   /** Another process serves this slot now: forget the old one's cache and close its connections. */
   readonly replaced: (slot: number) => void;
 }
@@ -29,7 +27,7 @@ interface Row {
   readonly endpoint: Endpoint;
   /** The URL as the spec gave it, to see whether it changed. */
   readonly urlText: string;
-  readonly health: KnownHealth;
+  readonly health: ReplicaHealth;
 }
 
 /** The control plane's list of endpoints: those that discovery lists, with the health that the prober found. */
@@ -69,7 +67,7 @@ export class EndpointTable {
   }
 
   /** Takes one endpoint's health from the prober; ignores an endpoint that is not listed. */
-  probed(name: string, health: KnownHealth): void {
+  probed(name: string, health: ReplicaHealth): void {
     const row = this.#rows.get(name);
     if (row === undefined) return;
     const { load } = this.#options;
@@ -115,7 +113,7 @@ export class EndpointTable {
     return this.#rows.get(name)?.health.phase === "ready";
   }
 
-  #standing({ name, reported }: Pick<EndpointSpec, "name" | "reported">, { phase }: KnownHealth) {
+  #standing({ name, reported }: Endpoint | EndpointSpec, { phase }: ReplicaHealth) {
     return { reported, ...availability({ health: phase, reported, ...this.#options.standingOf(name) }) };
   }
 
@@ -193,9 +191,14 @@ export class EndpointTable {
   }
 }
 
-function withCards(endpoint: Endpoint, { modelCards }: KnownHealth): Endpoint {
+function withCards(endpoint: Endpoint, { modelCards }: ReplicaHealth): Endpoint {
   const { modelCards: _before, ...others } = endpoint;
-  return modelCards === undefined ? others : { ...others, modelCards };
+  return modelCards === undefined ? others : { ...others, modelCards: frozenCards(modelCards) };
+}
+
+/** Copies, because they may be a source's own. Plugins see an endpoint as it is, and so all of it is frozen. */
+function frozenCards(cards: NonNullable<Endpoint["modelCards"]>): Endpoint["modelCards"] {
+  return Object.freeze(Object.fromEntries(Object.entries(cards).map(([name, card]) => [name, Object.freeze({ ...card })])));
 }
 
 function hasSameLabels(one: Endpoint["labels"], other: Endpoint["labels"]): boolean {

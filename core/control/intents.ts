@@ -1,6 +1,6 @@
 import type { Clock } from "../contract/clock.ts";
 import type { Intent } from "../contract/endpoint.ts";
-import type { Standing } from "./availability.ts";
+import type { IntentStanding } from "./availability.ts";
 
 /** What an operator wants of an endpoint, and why. Times are in milliseconds since 1970. */
 export interface OperatorIntent {
@@ -52,7 +52,7 @@ export class Intents {
     return this.#entries.get(name)?.shown;
   }
 
-  standingOf(name: string): Pick<Standing, "intent" | "isInGrace"> {
+  standingOf(name: string): IntentStanding {
     const entry = this.#entries.get(name);
     return { intent: entry?.shown.intent ?? "serve", isInGrace: entry?.isInGrace ?? false };
   }

@@ -1,4 +1,4 @@
-import type { Named } from "../active-config.ts";
+import type { InstanceName } from "../active-config.ts";
 import type { SavedState } from "../state/facts-document.ts";
 import { restoredValue, savedValue } from "../state/saved-state.ts";
 
@@ -6,8 +6,6 @@ interface Entry {
   readonly version: number;
   readonly state: unknown;
 }
-
-type Instance = Pick<Named<unknown>, "type" | "name">;
 
 /** State of plugin instances that outlives a reload: one entry for each instance name and type. */
 export class KeptState {
@@ -33,12 +31,12 @@ export class KeptState {
     return state;
   }
 
-  has({ type, name }: Instance): boolean {
+  has({ type, name }: InstanceName): boolean {
     return this.#entries.has(keyOf(type, name));
   }
 
   /** The state of these instances as JSON; without those that have none, or none that JSON can hold. */
-  saved(instances: readonly Instance[]): readonly SavedState[] {
+  saved(instances: readonly InstanceName[]): readonly SavedState[] {
     return instances.flatMap(({ type, name }) => {
       const entry = this.#entries.get(keyOf(type, name));
       const value = entry && savedValue(entry.state);
@@ -47,7 +45,7 @@ export class KeptState {
   }
 
   /** Forgets the state of all instances that are not in the list. */
-  retain(instances: readonly Instance[]): void {
+  retain(instances: readonly InstanceName[]): void {
     const kept = new Set(instances.map(({ type, name }) => keyOf(type, name)));
     for (const key of this.#entries.keys()) if (!kept.has(key)) this.#entries.delete(key);
   }

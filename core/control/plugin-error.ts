@@ -1,5 +1,5 @@
-import type { LoadedConfig } from "../../config/load.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
+import type { RouterPlan } from "../router-config.ts";
 
 /** One plugin instance of a config is at fault. */
 export class PluginError extends Error {
@@ -16,7 +16,7 @@ export class PluginError extends Error {
 }
 
 /** What was thrown, with the plugin's place in the files in front of its message: `file:line:column`. */
-export function withPlace(thrown: unknown, { config }: LoadedConfig): unknown {
+export function withPlace(thrown: unknown, { config }: RouterPlan): unknown {
   if (!(thrown instanceof PluginError)) return thrown;
   const position = config.plugins.find(({ name }) => name === thrown.plugin)?.position;
   if (position === undefined) return thrown;

@@ -1,34 +1,43 @@
-import type { ProfileConfig } from "../../config/config.ts";
-import type { LoadedConfig } from "../../config/load.ts";
-import { secretAt } from "../../config/read/secret.ts";
-import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
+import type { ActiveConfig, Named, Profile, RouteParser, WeightedScorer } from "../active-config.ts";
 import type { Admission } from "../contract/admission.ts";
 import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
+import type { Feature } from "../contract/feature.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
-import type { PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
+import type { Definition, HostServices, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import { assertShape } from "../contract/response-shape.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
-import { guarded } from "./guarded-plugin.ts";
+import { OwnRoutes } from "../own-routes.ts";
+import type { PluginEntry, ProfileConfig, RouterPlan } from "../router-config.ts";
+import { type RouterAccess, withoutRouter } from "../router-host.ts";
+import { pluginNumber, watched, whileIn } from "../runtime/current-plugin.ts";
+import { type Having, slotsOf } from "../slots.ts";
 import type { KeptState } from "./kept-state.ts";
 import { makePlugin } from "./make-plugin.ts";
 import { PluginError } from "./plugin-error.ts";
+import { secretAt } from "./secret-at.ts";
+import { sectionInstances } from "./section-instances.ts";
 
-/** What the process that runs the plugins gives them. */
-export type HostServices = Pick<PluginHost, "clock" | "random" | "log" | "output">;
-
-/** Live plugins made from one config. A set is built, published, and disposed when no request needs it any more. */
-export interface PluginSet {
-  readonly active: ActiveConfig;
+/** Live plugins that only the control plane uses. */
+export interface ControlPlugins {
   readonly discoveries: readonly Named<Discovery>[];
   readonly sources: readonly Named<Source>[];
   readonly detectors: readonly Named<Detector>[];
+}
+
+/** Live plugins made from one config. */
+export interface LivePlugins extends ControlPlugins {
+  readonly active: ActiveConfig;
   /** Settings of the prefix index; undefined when no plugin reads prefixes. */
   readonly prefixSettings: PrefixSettings | undefined;
+}
+
+/** They are built together, published, and disposed when no request needs them any more. */
+export interface PluginSet extends LivePlugins {
   /**
    * The set is replaced: disposes what requests do not use (discoveries, sources, detectors), after aborting its signal. A second
    * call does nothing.
@@ -45,9 +54,6 @@ interface Instance extends Named<PluginKinds[PluginKind]> {
 
 /** Kinds that only the control plane uses. */
 const CONTROL_KINDS: ReadonlySet<PluginKind> = new Set(["discovery", "source", "detector"]);
-
-/** Kinds that see the bytes of requests on their way. */
-const GUARDED_KINDS: ReadonlySet<PluginKind> = new Set(["parser", "filter", "scorer", "picker", "observer"]);
 
 /** Instances with one end: their signal is aborted, then they are disposed. */
 class Lifetime {
@@ -71,7 +77,12 @@ const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 *
  * Makes every plugin instance of the config; `kept` holds state that outlives the set. When one can't be made, disposes those
  * made before it and throws PluginError. Throws an Error when what was made does not fit together.
  */
-export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
+export function buildPluginSet(
+  loaded: RouterPlan,
+  services: HostServices,
+  kept: KeptState,
+  router: RouterAccess = withoutRouter(services),
+): PluginSet {
   const control = new Lifetime();
   const requests = new Lifetime();
   const retire = () => control.end(services.log);
@@ -81,7 +92,7 @@ export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kep
   };
   const lifetimeOf = (kind: PluginKind) => (CONTROL_KINDS.has(kind) ? control : requests);
   try {
-    return { ...assemble(loaded, services, kept, lifetimeOf), retire, dispose };
+    return { ...assemble(loaded, services, kept, router, lifetimeOf), retire, dispose };
   } catch (thrown) {
     dispose();
     throw thrown;
@@ -90,20 +101,22 @@ export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kep
 
 /** Adds each instance to its lifetime as soon as it is made, so that the caller can dispose them after a failure. */
 function assemble(
-  { config, definitions }: LoadedConfig,
+  { config, definitions, sections, isolate }: RouterPlan,
   services: HostServices,
   kept: KeptState,
+  router: RouterAccess,
   lifetimeOf: (kind: PluginKind) => Lifetime,
-): Omit<PluginSet, "retire" | "dispose"> {
+): LivePlugins {
   const instances: Instance[] = [];
   const prefixRequests: Partial<PrefixSettings>[] = [];
-  for (const entry of config.plugins) {
+  const isolationOf = isolate?.(services, router.faults, config.settings.limits.featureWaitMs);
+  const make = (entry: PluginEntry, definition: Definition) => {
     const { name, type, file, folder, secrets } = entry;
-    const definition = definitions.get(name);
-    if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
     const lifetime = lifetimeOf(definition.kind);
+    const isolation = entry.from === undefined ? undefined : isolationOf!(entry, definition.kind);
     const host: PluginHost = {
-      ...services,
+      ...(definition.kind === "feature" && isolation === undefined && router),
+      ...(isolation?.services ?? services),
       name,
       folder,
       signal: lifetime.signal,
@@ -112,11 +125,18 @@ function assemble(
       plugins: (kind) => instances.filter((each) => each.kind === kind).map(({ name, plugin }) => ({ name, plugin })),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
-    const plugin = makePlugin(definition, entry, host);
+    const own = entry.from === undefined ? 0 : pluginNumber(`${name} (${file || entry.from})`);
+    const plugin = whileIn(own, () => makePlugin(definition, entry, host));
     const instance = { kind: definition.kind, name, type, file, plugin };
     lifetime.instances.push(instance);
-    const isGuarded = entry.from !== undefined && GUARDED_KINDS.has(definition.kind);
-    instances.push(isGuarded ? { ...instance, plugin: guarded(plugin) } : instance);
+    const safe = isolation === undefined ? plugin : isolation.plugin(plugin);
+    instances.push({ ...instance, plugin: own === 0 ? safe : watched(safe, own) });
+  };
+  for (const { entry, definition } of sectionInstances(sections, config)) make(entry, definition);
+  for (const entry of config.plugins) {
+    const definition = definitions.get(entry.name);
+    if (definition === undefined) throw new Error(`The plugin "${entry.name}" has no definition`);
+    make(entry, definition);
   }
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
@@ -124,10 +144,11 @@ function assemble(
   const rewriters = ofKind("rewriter");
   const mappings = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
   const observers = ofKind("observer");
+  const modules: readonly Named<Feature>[] = ofKind("feature");
   return {
     active: {
       pool: config.pool.name,
-      routes: routesOf(ofKind("parser")),
+      routes: routesOf(ofKind("parser"), modules),
       authenticators: someOf(ofKind("authenticator")),
       rewriters,
       targets: nameSet(mappings.flatMap(({ targets }) => targets.map(({ name }) => name))),
@@ -138,6 +159,9 @@ function assemble(
       tracer: tracerOf(observers),
       settings: config.settings,
       features: config.features,
+      modules,
+      slots: slotsOf(modules),
+      ownRoutes: new OwnRoutes(modules),
     },
     discoveries: ofKind("discovery"),
     sources: ofKind("source"),
@@ -176,13 +200,17 @@ function onlyOne(admissions: readonly Named<Admission>[]): ActiveConfig["admissi
   throw new Error(`Two plugins put waiting requests in order ("${first?.name}" and "${second.name}"): list only one of them`);
 }
 
-function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
-  const routes = new Map<string, Map<string, Named<Parser>>>();
+function routesOf(parsers: readonly Named<Parser>[], features: readonly Named<Feature>[]): ActiveConfig["routes"] {
+  const routes = new Map<string, Map<string, RouteParser>>();
+  const read = features.flatMap(({ plugin }) => plugin.bodyKeys ?? []);
   for (const parser of parsers) {
     checkShapes(parser);
+    const { keys } = parser.plugin;
+    // A body that its parser does not read may be no JSON.
+    const route = { ...parser, keys: keys.length === 0 ? keys : [...new Set([...keys, ...read])] };
     for (const { method, path } of parser.plugin.routes) {
-      const methods = routes.get(path) ?? new Map<string, Named<Parser>>();
-      routes.set(path, methods.set(method, parser));
+      const methods = routes.get(path) ?? new Map<string, RouteParser>();
+      routes.set(path, methods.set(method, route));
     }
   }
   return routes;
@@ -221,8 +249,7 @@ type AnyMethods = Partial<PluginKinds["filter"] & PluginKinds["scorer"] & Plugin
 
 /** Tests whether an instance of any kind takes part in one stage. */
 function hasMethod<Method extends keyof AnyMethods>(method: Method) {
-  return (instance: Named<AnyMethods>): instance is Named<AnyMethods & Required<Pick<AnyMethods, Method>>> =>
-    instance.plugin[method] !== undefined;
+  return (instance: Named<AnyMethods>): instance is Named<Having<AnyMethods, Method>> => instance.plugin[method] !== undefined;
 }
 
 /** All plugins share one prefix index, so their settings must agree. Throws an Error where they do not. */

@@ -25,7 +25,7 @@ export class PluginSets {
     return this.#older.size;
   }
 
-  /** New requests get this set from now on. What of the one before only the control plane uses is disposed at once. */
+  /** New requests get this set from now on. Plugins of the set before that only the control plane uses are disposed at once. */
   publish(set: PluginSet): void {
     const before = this.#newest;
     this.#newest = { set, requests: 0 };

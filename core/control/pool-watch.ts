@@ -1,18 +1,28 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { EndpointJudge, JudgeHost, MakeJudge } from "../features/judge.ts";
+import type { EndpointJudge, JudgeRules, MakeJudge, ProbesView } from "../judge.ts";
+import type { TriesView } from "../pool/connections.ts";
+import type { Services } from "../services.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
+import type { LoadTable } from "../state/load.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import { Intents } from "./intents.ts";
 import { ReplicaLog } from "./replica-log.ts";
 
-export interface PoolWatchOptions extends Omit<JudgeHost, "isHealthy" | "changed"> {
+/** A pool that is watched, and who is told what becomes of it. */
+export interface WatchedPool {
+  readonly services: Services;
+  readonly load: LoadTable;
+  readonly tries: TriesView;
   readonly makeJudge: MakeJudge;
   /** Another process serves this slot now. */
   readonly replaced: (slot: number) => void;
-  /** Why the endpoint's last probe failed; "" after a success. */
-  readonly probeFailure: (endpoint: Endpoint) => string;
   /** Facts that decisions read have changed. */
   readonly publish: (facts: Facts) => void;
+}
+
+interface PoolWatchOptions extends WatchedPool, JudgeRules, ProbesView {
+  /** Why the endpoint's last probe failed; "" after a success. */
+  readonly probeFailure: (endpoint: Endpoint) => string;
 }
 
 /** Connects the list of endpoints with the operator's intents and the judge's verdicts: makes facts of all of them and publishes them. */
@@ -68,7 +78,7 @@ export class PoolWatch {
     this.intents.close();
   }
 
-  /** First of all who follow, since the others may change the list. An embedder's log may throw: the pool goes on without it. */
+  /** The log follows first, because the other listeners may change the list. An embedder's log may throw: the pool goes on without it. */
   #tell(endpoints: readonly Endpoint[], nowMs: number): void {
     try {
       this.replicaLog.follow(endpoints, nowMs, this.#intentCause);

@@ -46,7 +46,7 @@ export class ReplicaLog {
   }
 
   /** Since when the endpoint has been in its phase, on the router's clock; NaN if it is not listed. */
-  phaseSinceMs({ name }: Pick<Endpoint, "name">): number {
+  phaseSinceMs(name: string): number {
     return this.#seen?.get(name)?.sinceMs ?? Number.NaN;
   }
 

@@ -23,7 +23,8 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
   const scored = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
   const { columns, totals } = scored;
   const { picker } = profile;
-  const order = refusal === undefined ? trialFirst(trial, pick(picker, candidates, totals, random)) : [];
+  const first = trial ?? (request.placedAt! >= 0 ? candidates.find(({ slot }) => slot === request.placedAt) : undefined);
+  const order = refusal === undefined ? trialFirst(first, pick(picker, candidates, totals, random)) : [];
   return {
     requestId: request.id,
     atMs: load.nowMs,

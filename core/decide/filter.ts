@@ -6,7 +6,7 @@ import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { ignoresPromise } from "../contract/returned-promise.ts";
-import { failedPlugin } from "../plugin-watch/plugin-faults.ts";
+import { failedPlugin, refusalBy } from "../plugin-watch/plugin-faults.ts";
 
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
@@ -99,7 +99,7 @@ function refusalOf(
   } catch (thrown) {
     throw failedPlugin("filter", { name, file }, thrown, "failed to refuse this request");
   }
-  if (refusal instanceof RouterError) return refusal;
+  if (refusal instanceof RouterError) return refusalBy("filter", { name, file }, refusal, "failed to refuse this request");
   ignoresPromise(refusal);
   const fault = { plugin: name, text: "A filter must refuse with a RouterError" };
   throw new RouterError("plugin_fault", `The filter "${name}" must refuse with a RouterError; fix the plugin.`, { fault });

@@ -5,7 +5,7 @@ import type { Random } from "../contract/profile-plugin.ts";
 
 export interface HeldBack {
   readonly candidates: readonly Endpoint[];
-  /** The candidate that gets this request first, whatever its score, because it is on trial; the others are its spares. */
+  /** The candidate on trial, which gets this request first, whatever its score. The others are tried if it fails. */
   readonly trial: Endpoint | undefined;
   /** Which endpoints are held back, and why. */
   readonly dropped: readonly Dropped[];
@@ -14,17 +14,18 @@ export interface HeldBack {
 const NONE: readonly never[] = [];
 
 /**
- * Spares endpoints that should not get a whole share: one on trial gets this request, if it is the first of them; one
- * that asked to be left alone, or has no room (where requests wait for room), gets none while others are left; one that warms up gets a part of an equal share. Endpoints are never
- * held back to the last one.
+ * Gives less than a whole share to endpoints that are not fit for it. The first one on trial gets this request. One that asked to be left
+ * alone, or has no room (where requests wait for room), gets none while others are left. One that warms up gets a part of an equal share.
+ * At least one endpoint always stays.
  */
 export function holdBack(candidates: readonly Endpoint[], load: LoadView, random: Random): HeldBack {
   if (areAllWhole(candidates, load)) return { candidates, trial: undefined, dropped: NONE };
   const trial = candidates.find(({ isOnTrial, slot }) => isOnTrial && !load.isPaused(slot));
   const dropped: Dropped[] = [];
-  let kept = candidates;
+  // The one on trial says nothing of the others, which must be there if it fails.
+  let kept = trial === undefined ? candidates : candidates.filter((endpoint) => endpoint !== trial);
   const spare = (reason: string, isSpared: (endpoint: Endpoint) => boolean) => {
-    const { left, lost } = without(kept, (endpoint) => endpoint !== trial && isSpared(endpoint));
+    const { left, lost } = without(kept, isSpared);
     if (left.length === 0 || lost.length === 0) return;
     kept = left;
     dropped.push({ filter: reason, endpoints: lost });
@@ -34,7 +35,7 @@ export function holdBack(candidates: readonly Endpoint[], load: LoadView, random
   spare("full", ({ slot }) => load.isFull(slot));
   const largest = kept.reduce((most, { share }) => Math.max(most, share), 0);
   spare("warming up", ({ share }) => share < largest && random() >= share / largest);
-  return { candidates: kept, trial, dropped };
+  return { candidates: trialFirst(trial, kept), trial, dropped };
 }
 
 /** The order in which the endpoints are tried: the picker's, behind the one on trial. */

@@ -1,4 +1,6 @@
 import type { Dialect, RouterError } from "../contract/errors.ts";
+import { printable } from "../contract/printable.ts";
+import type { Answer } from "../contract/slots/answer.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { errorBody } from "./dialects.ts";
 
@@ -18,6 +20,8 @@ export function respondWithError(
   if (error.retryAfterS > 0) lines += `retry-after: ${error.retryAfterS}\r\n`;
   if (!error.isRetryable) lines += "x-should-retry: false\r\n";
   if (error.status === 401) lines += "www-authenticate: Bearer\r\n";
+  if (error.status === 426) lines += "upgrade: HTTP/1.1\r\nconnection: upgrade\r\n"; // RFC 9110 15.5.22
+  if (error.accepts) lines += `accept-encoding: ${error.accepts}\r\n`; // RFC 9110 15.5.16
   if (error.allow !== "") lines += `allow: ${error.allow}\r\n`;
   respondWithJson(response, error.status, lines, errorBody(error, dialect, requestId));
 }
@@ -40,6 +44,22 @@ export function respondWithText(response: ResponseWriter, status: number, lines:
   response.end();
 }
 
+/** Responds with what a feature answers; `moreLines` are further complete header lines. */
+export function respondWithAnswer(response: ResponseWriter, { status, headers, body }: Answer, moreLines: string): void {
+  let lines = moreLines;
+  for (const [name, value] of Object.entries(headers)) lines += headerLine(name, value);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  response.start(status, REASONS[status] ?? "", lines, bytes.length);
+  response.write(bytes, [0, bytes.length], 1, false);
+  response.end();
+}
+
+/** Throws TypeError for what is no header: a line end in it would begin another one. */
+function headerLine(name: string, value: string): string {
+  if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return `${name}: ${value}\r\n`;
+  throw new TypeError(`"${printable(name)}" is no header's name, or its value has characters that no header may have`);
+}
+
 /** Reason phrases of the statuses that the router itself sends (RFC 9110, section 15). */
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
@@ -56,6 +76,7 @@ const REASONS: Readonly<Record<number, string>> = {
   417: "Expectation Failed",
   421: "Misdirected Request",
   422: "Unprocessable Content",
+  426: "Upgrade Required",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",

@@ -29,6 +29,17 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
   }
 }
 
+export function unservedByGateway(): RouterError {
+  const message = "The gateway sent the request to no replica; look for the cause in the gateway's log.";
+  return new RouterError("upstream_unreachable", message, { retryAfterS: 1 });
+}
+
+/** The replica ended its response as if it were whole. */
+export function unfinished(): RouterError {
+  const message = "The replica ended its response before the answer was complete; look for the cause in its log.";
+  return new RouterError("upstream_reset", message);
+}
+
 export function allSaturated(): RouterError {
   const message = "Every replica that could serve this request has all its connections in use; try again shortly.";
   return new RouterError("saturated", message, { retryAfterS: 1 });

@@ -1,9 +1,10 @@
 import type { Clock } from "../contract/clock.ts";
 import { RouterError } from "../contract/errors.ts";
+import type { RequestReceiver } from "../contract/slots/decode.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { stopping } from "../errors/upstream-errors.ts";
 import { bodyTimeout, errorOf } from "../errors/wire-errors.ts";
-import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
+import type { RequestStarter } from "../host/request-starter.ts";
 import { LAST_WORDS_MS } from "../host/response-writer.ts";
 import type { CorsSettings, Limits } from "../settings.ts";
 import { corsLines } from "../wire/cors.ts";

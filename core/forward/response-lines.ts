@@ -3,9 +3,11 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { thrownText } from "../contract/thrown-text.ts";
+import type { Run } from "../run.ts";
 import { corsLines } from "../wire/cors.ts";
 import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Head } from "../wire/head.ts";
+import { saysEventStream } from "../wire/media-type.ts";
 
 /** The header lines of a replica's response that go on to the client, and those that the router adds; `limitLines` are some of these. */
 export function responseLinesFor(
@@ -17,7 +19,21 @@ export function responseLinesFor(
   limitLines: string,
 ): string {
   const kept = responseLines(head, { cors: config.settings.cors !== undefined, rateLimits: limitLines !== "" });
-  return kept + ownResponseLines(request, endpoint, config, log) + limitLines;
+  return kept + streamLines(head) + ownResponseLines(request, endpoint, config, log) + limitLines;
+}
+
+/** What keeps proxies before the router from holding a stream back, where the replica has not said it. */
+function streamLines(head: Head): string {
+  if (!saysEventStream(head)) return "";
+  const buffering = head.get("x-accel-buffering") === undefined ? "x-accel-buffering: no\r\n" : "";
+  return head.get("cache-control") === undefined ? `${buffering}cache-control: no-cache\r\n` : buffering;
+}
+
+/** Header lines that features add to the client's response. */
+export function linesOf(run: Run): string {
+  let lines = "";
+  for (const { plugin } of run.config.slots.lines) lines += plugin.lines(run);
+  return lines;
 }
 
 /** The header lines that the router adds to a replica's response. */

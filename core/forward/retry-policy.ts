@@ -4,8 +4,8 @@ import type { UpstreamFailure } from "../wire/response-reader.ts";
 export type TryEvent =
   /** Nothing was sent: no connection to spare, or the endpoint has left the pool. */
   | { readonly type: "not-sent" }
-  /** No whole response, after so long. `isDelivered`: bytes of the request were written to a connection that was open. */
-  | { readonly type: "failed"; readonly failure: UpstreamFailure; readonly isDelivered: boolean; readonly tookMs: number }
+  /** No whole response. `isDelivered`: bytes of the request were written to a connection that was open, as far as is known. */
+  | { readonly type: "failed"; readonly failure: UpstreamFailure; readonly isDelivered: boolean }
   /** A response's head came. */
   | { readonly type: "status"; readonly status: number }
   /** A whole 404 came: the replica does not list the target, and does not have it, or the path. `isConfigured`: the config names the target. */
@@ -15,8 +15,10 @@ export type TryEvent =
 export interface TryState {
   /** Bytes of the response may have been sent to the client. */
   readonly hasStarted: boolean;
-  /** A replica may have processed an earlier try, but there is no response to it. A kept connection that ended soon does not count. */
+  /** A replica may have processed an earlier try, but there is no response to it. */
   readonly wasDelivered: boolean;
+  /** A kept connection ended during the try, and the replica has not answered on a fresh one since: the request may have killed it. */
+  readonly mayHaveDied: boolean;
   /** Endpoints are left in the order. */
   readonly hasSpare: boolean;
   /** Further tries that the limits allow on other replicas. */
@@ -27,16 +29,11 @@ export interface TryState {
   readonly mayLeaveWedged: boolean;
   /** The limits allow one more delivery after a kept connection that ended, and this request has not used it up. */
   readonly mayTryFresh: boolean;
-  /** A kept connection has ended. */
-  readonly wasStale: boolean;
 }
 
-/** A replica that had closed a kept connection before says so within a round trip. One that takes longer may have read the request. */
-const STALE_MS = 500;
-
 /**
- * relay: pass the response on. next: try the next endpoint. fresh: try the one whose kept connection ended on a new one. again: choose anew among
- * all endpoints. fail: send an error.
+ * relay: pass the response on. next: try the next endpoint. fresh: try the one whose kept connection ended on a new one. again: choose
+ * anew among all endpoints. fail: send an error.
  */
 export type NextStep = "relay" | "next" | "fresh" | "again" | "fail";
 
@@ -49,9 +46,9 @@ export type NextStep = "relay" | "next" | "fresh" | "again" | "fail";
  * | an earlier try was delivered and has no response   | relay a response, else fail: no other replica gets it     |
  * | nothing was sent                                   | next while there is one; costs no retry                   |
  * | connect failed or timed out                        | next, if a spare and a retry are left                     |
- * | stale: a kept connection ended without a byte      | next, if it ended soon, and a spare, a retry and budget   |
- * |                                                    | are left; else fresh; one of them, once                   |
- * | after "next" for that: no connect, 503, 429        | as below; fresh, if there is no other step left           |
+ * | stale: a kept connection ended without a byte      | fresh, once: a replica that answers there has not died     |
+ * | after that: no connection                          | fail: it may have died of the request; as above where it  |
+ * |                                                    | had closed the kept one before                            |
  * | wedged: cut on a replica that makes no progress     | next, if the config allows it and all the above are left  |
  * | any other failure after delivery                   | fail                                                      |
  * | status 503 or 429: the replica did not process it  | next, if a spare, a retry and budget are left; else relay |
@@ -60,27 +57,21 @@ export type NextStep = "relay" | "next" | "fresh" | "again" | "fail";
  * |                                                    | be left, else relay                                       |
  */
 export function nextStep(event: TryEvent, state: TryState): NextStep {
-  const { hasStarted, wasDelivered, hasSpare, retriesLeft, hasBudget, mayTryFresh, wasStale, mayLeaveWedged } = state;
+  const { hasStarted, wasDelivered, hasSpare, retriesLeft, hasBudget, mayTryFresh, mayHaveDied, mayLeaveWedged } = state;
   const mayTryNext = !wasDelivered && hasSpare && retriesLeft > 0;
-  const mayReturn = wasStale && mayTryFresh && !wasDelivered;
   switch (event.type) {
     case "status":
-      if (!isOverload(event.status)) return "relay";
-      if (mayTryNext && hasBudget) return "next";
-      return mayReturn ? "fresh" : "relay";
+      return isOverload(event.status) && mayTryNext && hasBudget ? "next" : "relay";
     case "missing":
       if (wasDelivered) return "relay";
       return event.isConfigured || (retriesLeft > 0 && hasBudget) ? "again" : "relay";
     case "not-sent":
-      if (hasSpare && !wasDelivered) return "next";
-      return mayReturn ? "fresh" : "fail";
+      return hasSpare && !wasDelivered && !mayHaveDied ? "next" : "fail";
     case "failed":
       if (hasStarted) return "fail";
-      if (event.failure === "stale" && mayTryFresh) return mayTryNext && hasBudget && event.tookMs <= STALE_MS ? "next" : "fresh";
+      if (event.failure === "stale") return mayTryFresh ? "fresh" : "fail";
       if (event.failure === "wedged") return mayLeaveWedged && mayTryNext && hasBudget ? "next" : "fail";
-      if (event.isDelivered) return "fail";
-      if (mayTryNext) return "next";
-      return mayReturn ? "fresh" : "fail";
+      return mayTryNext && !event.isDelivered && !mayHaveDied ? "next" : "fail";
   }
 }
 

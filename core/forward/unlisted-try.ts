@@ -1,7 +1,7 @@
 import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Pool, PoolControl } from "../pool/pool.ts";
+import type { Pool } from "../pool/pool.ts";
 import type { UnlistedUse } from "../state/unlisted-names.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
@@ -9,12 +9,6 @@ import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts
 
 /** A longer body of a 404 is not read: it is passed on. */
 const LONGEST_MESSAGE = 8 * 1024;
-
-/** What the try reads and changes. */
-interface TryParts {
-  readonly pool: Pick<Pool, "load"> & { readonly control: Pick<PoolControl, "checkModels"> };
-  readonly services: { readonly clock: Pick<Clock, "now"> };
-}
 
 export interface UnlistedOwner {
   /** A whole 404 came for a target that the endpoint does not list. Returns whether it is passed on; if not, the try is over. */
@@ -35,8 +29,8 @@ interface HeldResponse {
 export class UnlistedTry implements ResponseReader {
   readonly #endpoint: Endpoint;
   readonly #request: InferenceRequest;
-  readonly #pool: TryParts["pool"];
-  readonly #clock: TryParts["services"]["clock"];
+  readonly #pool: Pool;
+  readonly #clock: Clock;
   readonly #relay: ResponseReader;
   readonly #owner: UnlistedOwner;
   readonly #use: UnlistedUse;
@@ -50,12 +44,12 @@ export class UnlistedTry implements ResponseReader {
   private constructor(
     request: InferenceRequest,
     endpoint: Endpoint,
-    { pool, services }: TryParts,
+    pool: Pool,
+    clock: Clock,
     relay: ResponseReader,
     owner: UnlistedOwner,
   ) {
     const { load } = pool;
-    const { clock } = services;
     const { slot } = endpoint;
     this.#request = request;
     this.#endpoint = endpoint;
@@ -72,12 +66,17 @@ export class UnlistedTry implements ResponseReader {
   static of(
     request: InferenceRequest,
     endpoint: Endpoint,
-    parts: TryParts,
+    pool: Pool,
+    clock: Clock,
     relay: ResponseReader,
     owner: UnlistedOwner,
   ): UnlistedTry | undefined {
     if (request.onDemand === "never" || endpoint.models.has(request.target)) return undefined;
-    return new UnlistedTry(request, endpoint, parts, relay, owner);
+    return new UnlistedTry(request, endpoint, pool, clock, relay, owner);
+  }
+
+  get isStream(): boolean {
+    return this.#relay.isStream;
   }
 
   get hasTokens(): boolean {
@@ -171,7 +170,7 @@ export class UnlistedTry implements ResponseReader {
  * What the replica says with this body of a 404 that it does not have: the target, or the path where the body is no error of an
  * API. Undefined for any other error.
  */
-export function refusedBy(text: string, { target, path }: Pick<InferenceRequest, "target" | "path">): string | undefined {
+export function refusedBy(text: string, { target, path }: InferenceRequest): string | undefined {
   const body = readJson(text);
   const message = body?.error?.message ?? body?.message ?? body?.detail;
   if (namesModel(typeof message === "string" ? message : text, target)) return target;

@@ -1,8 +1,7 @@
 import type { ActiveConfig, Named, Profile } from "../active-config.ts";
-import { JsonBody, readJsonBody } from "../body/json-body.ts";
+import { JsonBody } from "../body/json-body.ts";
 import { NO_KEYS } from "../body/noted-keys.ts";
 import { bodyTooLarge } from "../body/receive.ts";
-import type { Clock } from "../contract/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
@@ -10,14 +9,18 @@ import type { InferenceRequest } from "../contract/request.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
 import { decide } from "../decide/decide.ts";
 import { errorOf } from "../errors/wire-errors.ts";
-import type { Incoming } from "../request/incoming.ts";
-import { type AskedPool, parse, withTarget } from "../request/parse.ts";
+import type { AskedPool } from "../pool/pool.ts";
+import { parse, withTarget } from "../request/parse.ts";
+import type { AskedRun } from "../run.ts";
+import { Ticket } from "../ticket.ts";
+import { codedBody } from "../wire/content-type.ts";
 import type { Head } from "../wire/head.ts";
 import { HeadParser } from "../wire/head-parser.ts";
+import { isCoded } from "../wire/media-type.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import { WireError } from "../wire/wire-error.ts";
-import { checkContentType } from "./check-head.ts";
-import { noSuchRoute } from "./served-routes.ts";
+import { bodyReader } from "./body-reader.ts";
+import { noSuchRoute, parsersAt } from "./served-routes.ts";
 
 /** A request that is decided on and not sent. */
 export interface DryRunRequest {
@@ -35,9 +38,10 @@ export interface DryRun {
 
 /** What a dry run reads; it changes nothing of it. */
 export interface DryRunParts {
-  readonly pool: AskedPool & { readonly load: { at(nowMs: number): LoadView } };
-  readonly services: { readonly clock: Pick<Clock, "now">; readonly random: Random };
-  readonly plugins: { readonly times: { untimed(profile: Profile): Profile } };
+  readonly pool: AskedPool;
+  readonly load: LoadView;
+  readonly random: Random;
+  readonly profile: Profile;
 }
 
 /**
@@ -45,35 +49,32 @@ export interface DryRunParts {
  * prompt counts as cached, no load is claimed, no observer is told. Throws the RouterError that the client would get; a decision
  * that refuses has it in `refusal`.
  */
-export function dryRun(asked: DryRunRequest, config: ActiveConfig, { pool, services, plugins }: DryRunParts): DryRun {
+export function dryRun(asked: DryRunRequest, config: ActiveConfig, { pool, load, random, profile }: DryRunParts): DryRun {
   try {
-    const { rewriters, targets, settings, profile } = config;
-    const nowMs = services.clock.now();
-    const incoming = incomingOf(asked, config);
-    const quiet = { rewriters: rewriters.map(withoutCount), targets, settings };
-    const request = withTarget(parse(incoming), incoming, quiet, pool, nowMs);
-    const { facts, load } = pool;
-    return { request, decision: decide(request, facts, plugins.times.untimed(profile), load.at(nowMs), services.random) };
+    const run = runOf(asked, config, load.nowMs);
+    const quiet = { ...config, rewriters: config.rewriters.map(withoutCount) };
+    const request = withTarget(parse(run), run, quiet, pool, load);
+    return { request, decision: decide(request, pool.facts, profile, load, random) };
   } catch (thrown) {
     throw errorOf(thrown);
   }
 }
 
 /** The same checks in the same order as for a client's request. */
-function incomingOf(asked: DryRunRequest, config: ActiveConfig): Incoming {
+function runOf(asked: DryRunRequest, config: ActiveConfig, nowMs: number): AskedRun {
   const { limits } = config.settings;
   const head = headOf(asked, config);
   const { path, query } = splitTarget(head.target);
-  const parser = config.routes.get(path)?.get(head.method);
+  const parser = parsersAt(path, config)?.get(head.method);
   if (parser === undefined) throw noSuchRoute(path, config);
   if (asked.body.length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);
-  const { keys } = parser.plugin;
-  if (keys.length > 0) checkContentType(head);
-  const body =
-    keys.length > 0
-      ? readJsonBody(asked.body, parser.plugin, limits.bodyDepth)
-      : new JsonBody(asked.body, asked.body.length, NO_KEYS);
-  return { id: "dry-run", head, path, query, peer: "", parser, body };
+  const reader = bodyReader(parser, head, path, limits.bodyDepth);
+  if (reader !== undefined && isCoded(head)) throw codedBody();
+  reader?.finish(asked.body, asked.body.length);
+  const body = new JsonBody(asked.body, asked.body.length, reader ?? NO_KEYS);
+  const ticket = new Ticket("dry-run", head.method, nowMs);
+  ticket.path = path;
+  return { ticket, head, query, parser, body, placedAt: -1 };
 }
 
 /** Throws WireError for headers that no client may send. */

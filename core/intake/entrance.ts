@@ -1,21 +1,18 @@
 import type { SlicedScanOwner } from "../body/sliced-scan.ts";
 
-/** What the request does that waits. */
-type EntranceOwner = Pick<SlicedScanOwner, "holdBody" | "failed">;
-
 /** The wait of one request until it is known who asks. Of its body at most what has been read is kept meanwhile. */
 export class Entrance {
-  readonly #owner: EntranceOwner;
+  readonly #owner: SlicedScanOwner;
   readonly #entering: Promise<void>;
   #isPending = true;
 
-  constructor(entering: Promise<void>, owner: EntranceOwner) {
+  constructor(entering: Promise<void>, owner: SlicedScanOwner) {
     this.#owner = owner;
     owner.holdBody(true);
     this.#entering = entering.finally(() => this.close()).catch((thrown: unknown) => owner.failed(thrown));
   }
 
-  /** What is needed of the request is here. True where `run` has to wait; it is called then, also after a failure. */
+  /** All that is needed of the request has come. Returns true if `run` has to wait; then it is called later, also after a failure. */
   delays(run: () => void): boolean {
     if (!this.#isPending) return false;
     this.#entering.then(run).catch((thrown: unknown) => this.#owner.failed(thrown));

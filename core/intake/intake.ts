@@ -1,98 +1,83 @@
-import type { ActiveConfig, Named } from "../active-config.ts";
 import { JsonBody } from "../body/json-body.ts";
 import { NO_KEYS } from "../body/noted-keys.ts";
 import { BodyBuffer, type BodyOwner } from "../body/receive.ts";
-import { BodyScanner } from "../body/scan.ts";
 import { DIRECT_BYTES, SlicedScan, type SlicedScanOwner } from "../body/sliced-scan.ts";
-import type { Dialect, RouterError } from "../contract/errors.ts";
+import type { RouterError } from "../contract/errors.ts";
 import type { Outcome } from "../contract/outcome.ts";
-import type { Parser } from "../contract/parser.ts";
+import type { BodyReader } from "../contract/parser.ts";
+import type { WaitOwner } from "../contract/slots/admit.ts";
+import type { Answer, OwnRoute } from "../contract/slots/answer.ts";
+import type { RequestReceiver } from "../contract/slots/decode.ts";
+import { respondWithAnswer } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
-import type { WaitingPlace, WaitOwner } from "../features/feature.ts";
-import type { ForwardOwner, Sending } from "../forward/forward-run.ts";
-import type { RequestReceiver } from "../host/request-receiver.ts";
+import type { ForwardOwner, Sending } from "../forward/sending.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
-import { admit, copy, route, routeAgain } from "../pipeline.ts";
+import { isProbePath } from "../own-routes.ts";
+import { admit, admitAgain, answer, copy, decideAgain, decode, enter, route, routeAgain } from "../pipeline.ts";
 import { forgetBody } from "../request/parse.ts";
-import { Ticket } from "../request/ticket.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
-import type { Run } from "../run.ts";
+import { Run } from "../run.ts";
+import { Ticket } from "../ticket.ts";
 import type { Head } from "../wire/head.ts";
+import { isCoded } from "../wire/media-type.ts";
 import { splitTarget } from "../wire/request-target.ts";
-import { ADAPTER_BODY_BYTES, type AdapterCall, type AdapterRoutes } from "./adapter-routes.ts";
-import { checkContentType, requestId } from "./check-head.ts";
+import { bodyReader } from "./body-reader.ts";
 import { endWithError } from "./end-with-error.ts";
 import { Entrance } from "./entrance.ts";
-import { isProbePath, respondLocally } from "./local-routes.ts";
-import { type OwnAnswer, ownLines } from "./own-lines.ts";
+import { freesBody } from "./free-body.ts";
+import { respondLocally } from "./local-routes.ts";
+import { ownLines } from "./own-lines.ts";
 import { isPreflight } from "./preflight.ts";
-import { noSuchRoute } from "./served-routes.ts";
+import { requestId } from "./request-id.ts";
+import { noSuchRoute, parsersAt, refuseWebSocket } from "./served-routes.ts";
 import { settle } from "./settle.ts";
 import { traceRequest } from "./trace-request.ts";
-
-/** Smaller bodies stay until their request ends: what must be known of a body afterwards costs more than its memory. */
-const LEAST_FREED_BYTES = 16 * 1024;
 
 /**
  * One request from its head to its end: checks the head, gathers and scans the body, sends the whole request down the pipeline, and ends
  * it. Nothing else ends a request: hosts and forwarding only report what happened.
  */
 export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwner, WaitOwner {
-  readonly #parts: RouterParts;
-  readonly #adapterRoutes: AdapterRoutes | undefined;
-  readonly #config: ActiveConfig;
-  readonly #ticket: Ticket;
-  readonly #head: Head;
-  readonly #response: ResponseWriter;
-  readonly #peer: string;
-  #query = "";
-  #parser: Named<Parser> | undefined;
-  #dialect: Dialect = "openai";
-  #body: BodyBuffer | undefined;
-  #scanner: BodyScanner | undefined;
+  readonly #run: Run;
+  #scanner: BodyReader | undefined;
   /** Set once the body is too large to be scanned while it is read. */
   #slices: SlicedScan | undefined;
-  #adapterCall: AdapterCall | undefined;
+  /** Set for a path that a feature answers. */
+  #ownRoute: OwnRoute | undefined;
   /** Set while it counts among its client's requests. */
   #clients: Gate["clients"] | undefined;
-  /** Set once the request goes down the pipeline. */
-  #run: Run | undefined;
-  #place: WaitingPlace | undefined;
   #forward: Sending | undefined;
   /** Set where it takes time to learn who asks. */
   #entrance: Entrance | undefined;
   #isOver = false;
 
-  constructor(parts: RouterParts, adapterRoutes: AdapterRoutes | undefined, head: Head, response: ResponseWriter, peer: string) {
-    this.#parts = parts;
-    this.#adapterRoutes = adapterRoutes;
-    this.#config = parts.configs.take();
-    this.#head = head;
-    this.#response = response;
-    this.#peer = peer;
+  constructor(parts: RouterParts, head: Head, response: ResponseWriter, peer: string) {
     const id = requestId(head) ?? parts.identity.nextRequestId();
-    this.#ticket = new Ticket(id, head.method, parts.services.clock.now());
+    const ticket = new Ticket(id, head.method, parts.services.clock.now());
+    this.#run = new Run(ticket, head, peer, parts.configs.take(), parts, response);
   }
 
-  begin(bodyLength: number): void {
+  /** Returns what gets the body. */
+  begin(bodyLength: number): RequestReceiver {
     try {
       this.#readHead(bodyLength);
     } catch (thrown) {
       this.failed(thrown);
     }
+    return this.#run.decoder ?? this;
   }
 
   // Reports from the host.
 
   body(chunk: Uint8Array, start: number, end: number): void {
-    const body = this.#body;
-    if (this.#isOver || body === undefined) return;
+    const { ticket, buffer } = this.#run;
+    if (this.#isOver || buffer === undefined) return;
     try {
-      const scannedBytes = body.length;
-      body.append(chunk, start, end);
-      this.#ticket.requestBytes = body.length;
-      if (this.#scanner !== undefined) this.#scan(body, this.#scanner, scannedBytes);
+      const scannedBytes = buffer.length;
+      buffer.append(chunk, start, end);
+      ticket.requestBytes = buffer.length;
+      if (this.#scanner !== undefined) this.#scan(buffer, this.#scanner, scannedBytes);
     } catch (thrown) {
       this.failed(thrown);
     }
@@ -100,8 +85,9 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
 
   bodyEnd(): void {
     if (this.#isOver) return;
-    this.#ticket.times.bodyEndedAtMs = this.#parts.services.clock.now();
-    this.#body?.complete();
+    const { ticket, buffer, parts } = this.#run;
+    ticket.times.bodyEndedAtMs = parts.services.clock.now();
+    buffer?.complete();
     if (this.#slices === undefined) this.scanned();
     else this.#slices.complete();
   }
@@ -137,14 +123,14 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   }
 
   holdBody(isHeld: boolean): void {
-    this.#response.holdBody(isHeld);
+    this.#run.response.holdBody(isHeld);
   }
 
   admitted(): void {
+    if (this.#isOver) return;
     try {
-      this.#forward = route(this.#run!, this);
-      this.#forward.begin(this.#ticket.times.decidedAtMs);
-      if (!this.#isOver) copy(this.#run!);
+      if (this.#forward !== undefined) return decideAgain(this.#run, this.#forward);
+      this.#admit();
     } catch (thrown) {
       this.failed(thrown);
     }
@@ -153,11 +139,10 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   // Reports from the forwarding.
 
   bodyDelivered(): void {
-    const { request } = this.#ticket;
-    if (request === undefined || request.body.length < LEAST_FREED_BYTES) return;
-    this.#parts.pool.control.traffic.freesBody(request);
-    forgetBody(request);
-    this.#body?.release();
+    const { buffer, body } = this.#run;
+    if (!freesBody(this.#run)) return;
+    body?.forget();
+    buffer?.release();
   }
 
   completed(): void {
@@ -166,12 +151,12 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     this.#end("complete", undefined);
   }
 
+  unreached(error: RouterError): void {
+    this.#orFail(() => admitAgain(this.#run, this, error));
+  }
+
   missedTarget(): void {
-    try {
-      routeAgain(this.#run!, this.#forward!);
-    } catch (thrown) {
-      this.failed(thrown);
-    }
+    this.#orFail(() => routeAgain(this.#run, this.#forward!));
   }
 
   /** There is no response, or it broke off. `thrown` is no RouterError for a fault of the router. */
@@ -179,104 +164,118 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     if (this.#isOver) return;
     const error = errorOf(thrown);
     this.#close();
-    this.#end(endWithError(error, this.#dialect, this.#answer(), this.#forward), error);
+    this.#end(endWithError(error, this.#run, this.#forward?.takesErrorEvent ?? false), error);
+  }
+
+  #orFail(step: () => void): void {
+    try {
+      step();
+    } catch (thrown) {
+      this.failed(thrown);
+    }
   }
 
   #readHead(bodyLength: number): void {
-    const { path, query } = splitTarget(this.#head.target);
-    const { settings, routes } = this.#config;
-    this.#ticket.path = path;
-    this.#query = query;
-    const isAsking = isPreflight(this.#head, settings.cors);
-    const parser = isAsking ? undefined : routes.get(path)?.get(this.#head.method);
-    this.#dialect = parser?.plugin.dialect ?? (path.startsWith("/v1/messages") ? "anthropic" : "openai");
+    const run = this.#run;
+    const { ticket, head, config, parts } = run;
+    const { path, query } = splitTarget(head.target);
+    const { settings, slots } = config;
+    ticket.path = path;
+    run.query = query;
+    const isAsking = isPreflight(head, settings.cors);
+    const parser = isAsking ? undefined : parsersAt(path, config)?.get(head.method);
+    run.parser = parser;
+    run.dialect = parser?.plugin.dialect ?? (path.startsWith("/v1/messages") ? "anthropic" : "openai");
+    if (head.method === "GET" && head.get("upgrade") !== undefined) refuseWebSocket(head, path, config);
     if (parser !== undefined) {
-      this.#ticket.api = parser.type;
-      this.#ticket.trace = traceRequest(this.#config, this.#head, this.#parts.plugins.faults);
+      ticket.api = parser.type;
+      ticket.trace = traceRequest(config.tracer, head, parts.plugins.faults);
     }
     const isOpen = isAsking || (parser === undefined && isProbePath(path));
-    if (this.#config.authenticators !== undefined && !isOpen) this.#enter();
+    if (slots.enter.length > 0 && !isOpen) this.#enter();
     if (parser === undefined) {
-      this.#adapterCall = this.#adapterRoutes?.callOf(this.#head, path, settings);
-      if (this.#adapterCall === undefined) return this.#respondWithoutParser();
-      return void this.#takeBody(bodyLength, Math.min(ADAPTER_BODY_BYTES, settings.limits.bodyBytes));
+      this.#ownRoute = isAsking ? undefined : config.ownRoutes.find(head.method, path);
+      const bodyBytes = this.#ownRoute?.bodyBytes ?? 0;
+      if (bodyBytes === 0) return this.#respondWithoutParser();
+      return void this.#takeBody(bodyLength, Math.min(bodyBytes, settings.limits.bodyBytes));
     }
-    const { keys, partKeys } = parser.plugin;
-    this.#parser = parser;
-    const body = this.#takeBody(bodyLength, settings.limits.bodyBytes);
-    if (keys.length === 0) return;
-    checkContentType(this.#head);
-    this.#scanner = new BodyScanner(keys, settings.limits.bodyDepth, partKeys);
-    if (bodyLength > DIRECT_BYTES) this.#scanInSlices(body, this.#scanner, 0);
+    const isEncoded = isCoded(head);
+    const body = this.#takeBody(isEncoded ? -1 : bodyLength, settings.limits.bodyBytes);
+    this.#scanner = bodyReader(parser, head, path, settings.limits.bodyDepth);
+    if (isEncoded && this.#scanner !== undefined) run.decoder = decode(run, this);
+    else if (this.#scanner !== undefined && bodyLength > DIRECT_BYTES) this.#scanInSlices(body, this.#scanner, 0);
   }
 
   /** Learns who asks, or throws. */
   #enter(): void {
-    const entering = this.#parts.features.access!.enter(this.#ticket, this.#head, this.#config);
+    const entering = enter(this.#run);
     if (entering !== undefined) this.#entrance = new Entrance(entering, this);
   }
 
   #takeBody(bodyLength: number, maxBytes: number): BodyBuffer {
-    const { clients, memory } = this.#parts.gate;
-    if (!clients.enter(this.#peer)) throw tooManyOfClient();
+    const run = this.#run;
+    const { clients, memory } = run.parts.gate;
+    if (!clients.enter(run.peer)) throw tooManyOfClient();
     this.#clients = clients;
-    this.#body = new BodyBuffer(bodyLength, maxBytes, memory, this);
-    return this.#body;
+    run.buffer = new BodyBuffer(bodyLength, maxBytes, memory, this);
+    return run.buffer;
   }
 
-  #scan(body: BodyBuffer, scanner: BodyScanner, scannedBytes: number): void {
+  #scan(body: BodyBuffer, scanner: BodyReader, scannedBytes: number): void {
     if (this.#slices === undefined && body.length > DIRECT_BYTES) this.#scanInSlices(body, scanner, scannedBytes);
     if (this.#slices !== undefined) this.#slices.came();
     else scanner.push(body.storage, body.length);
   }
 
-  #scanInSlices(body: BodyBuffer, scanner: BodyScanner, at: number): void {
-    this.#slices = new SlicedScan(body, scanner, at, this.#parts.gate.scanTurns, this);
+  #scanInSlices(body: BodyBuffer, scanner: BodyReader, at: number): void {
+    this.#slices = new SlicedScan(body, scanner, at, this.#run.parts.gate.scanTurns, this);
   }
 
   #respondWithoutParser(): void {
     if (this.#isOver || this.#entrance?.delays(() => this.#respondWithoutParser())) return;
-    const { path, principal } = this.#ticket;
-    const lines = ownLines(this.#answer(), this.#dialect);
-    const status = respondLocally(this.#head, path, this.#config, this.#parts, this.#response, lines, principal?.models);
-    if (status === 0) throw noSuchRoute(path, this.#config);
-    this.#ticket.status = status;
+    const run = this.#run;
+    if (this.#ownRoute !== undefined) return this.#answerWith(this.#ownRoute.answer(run));
+    const status = respondLocally(run, ownLines(run));
+    if (status === 0) throw noSuchRoute(run.ticket.path, run.config);
+    run.ticket.status = status;
     this.completed();
   }
 
   /** The whole request is here. */
   #route(): void {
-    if (this.#adapterCall !== undefined) return this.#changeAdapters(this.#adapterCall);
-    this.#run = this.#begun();
-    if (this.#run === undefined) return;
-    this.#place = admit(this.#run, this);
-    if (this.#place === undefined) this.admitted();
-  }
-
-  #changeAdapters(call: AdapterCall): void {
-    const { id, principal } = this.#ticket;
-    const responded = call(this.#body!.bytes, { client: this.#peer, id, principal }).then((respond) => {
-      if (this.#isOver) return;
-      this.#ticket.status = respond(this.#response, ownLines(this.#answer(), this.#dialect));
-      this.completed();
-    });
-    responded.catch((thrown: unknown) => this.failed(thrown));
-  }
-
-  #answer(): OwnAnswer {
-    return { head: this.#head, config: this.#config, ticket: this.#ticket, response: this.#response, parts: this.#parts };
-  }
-
-  #begun(): Run | undefined {
-    const [parser, buffer] = [this.#parser, this.#body];
-    if (parser === undefined || buffer === undefined) return undefined;
+    const { buffer } = this.#run;
+    if (buffer === undefined) return;
     this.#scanner?.finish(buffer.storage, buffer.length);
-    const ticket = this.#ticket;
-    const body = new JsonBody(buffer.storage, buffer.length, this.#scanner ?? NO_KEYS);
-    const { id, path } = ticket;
-    const incoming = { id, head: this.#head, path, query: this.#query, peer: this.#peer, parser, body };
-    const [config, parts, response] = [this.#config, this.#parts, this.#response];
-    return { ticket, incoming, parsed: undefined, buffer, config, parts, response };
+    this.#run.body = new JsonBody(buffer.storage, buffer.length, this.#scanner ?? NO_KEYS);
+    if (this.#ownRoute === undefined) this.#admit();
+    else this.#answerWith(this.#ownRoute.answer(this.#run));
+  }
+
+  #admit(): void {
+    this.#run.place = admit(this.#run, this);
+    if (this.#run.place !== undefined) return;
+    this.#answerWith(answer(this.#run));
+  }
+
+  /** A feature's answer; undefined: the request goes to a replica. */
+  #answerWith(found: Answer | Promise<Answer | undefined> | undefined): void {
+    if (found === undefined) return this.#send();
+    if (found instanceof Promise) {
+      const answered = found.then((late) => (this.#isOver ? undefined : this.#answerWith(late)));
+      return void answered.catch((thrown: unknown) => this.failed(thrown));
+    }
+    const { ticket, response } = this.#run;
+    ticket.status = found.status;
+    respondWithAnswer(response, found, ownLines(this.#run));
+    this.completed();
+  }
+
+  /** Sends it to a replica. */
+  #send(): void {
+    const run = this.#run;
+    this.#forward = route(run, this);
+    this.#forward.begin(run.ticket.times.decidedAtMs);
+    if (!this.#isOver) copy(run);
   }
 
   /** Ends the work under way. Releases the body's memory if it is certain that nothing reads it any more. */
@@ -284,16 +283,18 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     this.#isOver = true;
     this.#slices?.close();
     this.#entrance?.close();
-    this.#place?.leave();
-    this.#clients?.leave(this.#peer);
+    const { ticket, peer, buffer, body, place } = this.#run;
+    place?.leave();
+    this.#clients?.leave(peer);
     const isBodyFree = this.#forward?.close() ?? true;
-    forgetBody(this.#ticket.request);
-    if (isBodyFree) this.#body?.release();
-    else this.#body?.abandon();
+    forgetBody(ticket.request);
+    body?.forget();
+    if (isBodyFree) buffer?.release();
+    else buffer?.abandon();
   }
 
   #end(ending: Outcome["ending"], error: RouterError | undefined): void {
-    this.#ticket.ending = ending;
-    settle(this.#ticket, error, this.#config, this.#parts);
+    this.#run.ticket.ending = ending;
+    settle(this.#run, error);
   }
 }

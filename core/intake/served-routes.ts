@@ -1,28 +1,58 @@
-import type { ActiveConfig } from "../active-config.ts";
+import type { ActiveConfig, RouteParser } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
-import { ADAPTER_PATHS } from "./adapter-routes.ts";
+import { pathPlaces } from "../contract/path-pattern.ts";
+import type { HeaderView } from "../contract/request.ts";
+import { isProbePath, PROBE_PATHS } from "../own-routes.ts";
 
-/** The list of models; each is at a path below it. */
-export const MODELS_PATH = "/v1/models";
+/** The parsers of a path by their methods: those that name it; else, where nothing else does, those of the first pattern that it fits. */
+export function parsersAt(path: string, { routes, ownRoutes }: ActiveConfig): ReadonlyMap<string, RouteParser> | undefined {
+  const named = routes.get(path);
+  if (named !== undefined || isProbePath(path) || ownRoutes.isNamed(path)) return named;
+  for (const [pattern, methods] of routes) if (pattern.includes("{") && pathPlaces(pattern, path) !== undefined) return methods;
+  return undefined;
+}
 
-/** Paths that need no replica, for GET and HEAD. */
-const LOCAL_PATHS: readonly string[] = [MODELS_PATH, "/health", "/ready"];
+/** Throws RouterError (426) for a GET that asks for a WebSocket on a served path: a replica would get it as a plain one. */
+export function refuseWebSocket(head: HeaderView, path: string, config: ActiveConfig): void {
+  if (!/\bwebsocket\b/i.test(head.get("upgrade") ?? "") || methodsOf(path, config) === "") return;
+  throw new RouterError("upgrade_required", "This router carries no WebSocket; send the request over plain HTTP.");
+}
 
 /** The error for a path that is not served (404), or not with this method (405). */
-export function noSuchRoute(path: string, { routes }: ActiveConfig): RouterError {
-  const allowed = methodsOf(path, routes);
+export function noSuchRoute(path: string, config: ActiveConfig): RouterError {
+  const allowed = methodsOf(path, config);
   if (allowed !== "") return new RouterError("method_not_allowed", `Use ${allowed} for this path.`, { allow: allowed });
-  return new RouterError("unknown_path", `This router does not serve that path; it serves ${servedPaths(routes)}.`);
+  const meant = meantPath(path, config);
+  if (meant !== undefined) return new RouterError("unknown_path", `The path is ${meant} here. ${BASE_URLS}`);
+  const page = path === "/" ? "The status page is on the admin port (spec.admin), by default http://127.0.0.1:9090/. " : "";
+  return new RouterError(
+    "unknown_path",
+    `${page}This router does not serve that path; it serves ${servedPaths(config)}. ${BASE_URLS}`,
+  );
+}
+
+const BASE_URLS = "The base URL of OpenAI's clients ends in /v1, that of Anthropic's is the same without /v1.";
+
+/** The longest served path with whose end behind /v1 this one ends: the base URL had another beginning. */
+function meantPath(path: string, { routes, ownRoutes }: ActiveConfig): string | undefined {
+  const asked = path.replace(/\/+$/, "");
+  const served = [...routes.keys(), ...ownRoutes.all.filter(({ isRefused }) => !isRefused).map((route) => route.path)];
+  return served
+    .filter((each) => each.startsWith("/v1/") && asked.endsWith(each.slice("/v1".length)))
+    .sort((one, other) => other.length - one.length)[0];
 }
 
 /** The methods with which a path is served, such as "GET, HEAD"; "" for a path that is not served. */
-export function methodsOf(path: string, routes: ActiveConfig["routes"]): string {
-  const isLocal = LOCAL_PATHS.includes(path) || path.startsWith(`${MODELS_PATH}/`);
-  const local = isLocal ? ["GET", "HEAD"] : ADAPTER_PATHS.includes(path) ? ["POST"] : [];
-  return [...new Set([...local, ...(routes.get(path)?.keys() ?? [])])].join(", ");
+export function methodsOf(path: string, config: ActiveConfig): string {
+  const local = isProbePath(path) ? ["GET", "HEAD"] : [];
+  return [...new Set([...local, ...config.ownRoutes.methodsAt(path), ...(parsersAt(path, config)?.keys() ?? [])])].join(", ");
 }
 
-function servedPaths(routes: ActiveConfig["routes"]): string {
+function servedPaths({ routes, ownRoutes }: ActiveConfig): string {
   const parsed = [...routes].flatMap(([path, methods]) => [...methods.keys()].map((method) => `${method} ${path}`));
-  return [...parsed, ...LOCAL_PATHS.map((path) => `GET ${path}`)].join(", ");
+  // What replicas answer, and what asks about the router. Adapters are the operator's.
+  const own = ownRoutes.all.filter(
+    ({ method, path, isRefused }) => method === "GET" && !path.endsWith("*") && isRefused !== true,
+  );
+  return [...parsed, ...own.map(({ path }) => `GET ${path}`), ...PROBE_PATHS.map((path) => `GET ${path}`)].join(", ");
 }

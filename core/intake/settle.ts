@@ -1,16 +1,19 @@
 import type { ActiveConfig } from "../active-config.ts";
 import type { RouterError } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
 import { thrownText } from "../contract/thrown-text.ts";
-import type { Ticket } from "../request/ticket.ts";
+import { isProbePath } from "../own-routes.ts";
 import type { RouterParts } from "../router-parts.ts";
-import { isProbePath } from "./local-routes.ts";
+import type { Run } from "../run.ts";
+import { tellFeatures } from "../tell-features.ts";
+import type { Ticket } from "../ticket.ts";
 
 /**
  * Settles a request that has ended: tells everybody who learns from whole requests, in this order. Who learns from a single try (load,
  * prefixes, speeds, token counts, ejection) has been told by its booking before.
  */
-export function settle(ticket: Ticket, error: RouterError | undefined, config: ActiveConfig, parts: RouterParts): void {
-  const { services, pool, features, configs } = parts;
+export function settle({ ticket, config, pool, parts }: Run, error: RouterError | undefined): void {
+  const { services, configs } = parts;
   const nowMs = services.clock.now();
   ticket.times.endedAtMs = nowMs;
   ticket.wallMs = services.clock.wall();
@@ -18,7 +21,8 @@ export function settle(ticket: Ticket, error: RouterError | undefined, config: A
   reportFaults(ticket, error, parts);
   pool.figures.ended(ticket, nowMs);
   if (!isProbe(ticket)) {
-    features.settled(ticket);
+    tellFeatures(config.slots.settled, services.log, (plugin) => plugin.settled(ticket));
+    if (config.slots.explain.length > 0) ticket.notes = notesOf(config.slots.explain, ticket, services.log);
     tellObservers(config.observers, ticket, parts);
   }
   configs.giveBack(config);
@@ -34,6 +38,13 @@ function reportFaults({ id, decision }: Ticket, error: RouterError | undefined, 
   if (error?.fault !== undefined) plugins.faults.report(error.fault.plugin, error.fault.text);
   else if (error?.cause !== undefined)
     services.log.error("A request failed inside the router", { id, cause: thrownText(error.cause) });
+}
+
+/** What features say of the request; undefined for nothing. */
+function notesOf(features: ActiveConfig["slots"]["explain"], ticket: Ticket, log: Log): Ticket["notes"] {
+  const notes: string[] = [];
+  tellFeatures(features, log, (plugin) => void notes.push(...plugin.explain(ticket)));
+  return notes.length === 0 ? undefined : notes;
 }
 
 /** One that throws, or whose `finished` is async and fails, is logged. */

@@ -1,17 +1,13 @@
 import type { ActiveConfig } from "../active-config.ts";
 import type { Trace } from "../contract/trace.ts";
-import { faultText, type PluginFaults } from "../plugin-watch/plugin-faults.ts";
+import { type FaultReporter, faultText } from "../plugin-watch/plugin-faults.ts";
 import type { Head } from "../wire/head.ts";
 
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[1-9a-f][0-9a-f]{15}$/;
 
 /** Asks the observer that traces requests, if there is one, for this one's trace. If it breaks its contract, the request has none. */
-export function traceRequest(
-  { tracer }: Pick<ActiveConfig, "tracer">,
-  head: Head,
-  faults: Pick<PluginFaults, "report">,
-): Trace | undefined {
+export function traceRequest(tracer: ActiveConfig["tracer"], head: Head, faults: FaultReporter): Trace | undefined {
   if (tracer === undefined) return undefined;
   try {
     const trace = tracer.plugin.trace(head);

@@ -1,5 +1,5 @@
 import type { Clock } from "../contract/clock.ts";
-import { RouterError } from "../contract/errors.ts";
+import { RouterError, whyUntellable } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { printable } from "../contract/printable.ts";
 import { thrownMessage, thrownText } from "../contract/thrown-text.ts";
@@ -17,10 +17,15 @@ export function faultText(thrown: unknown, file = ""): string {
   return place === "" ? text : `${text} (${place})`;
 }
 
+interface FailedPlugin {
+  readonly name: string;
+  readonly file?: string | undefined;
+}
+
 /** The error of a request on which a plugin threw; `file` is the plugin's own, if it has one. */
 export function failedPlugin(
   kind: string,
-  { name, file }: { readonly name: string; readonly file?: string | undefined },
+  { name, file }: FailedPlugin,
   cause: unknown,
   failed = "failed on this request",
 ): RouterError {
@@ -28,15 +33,28 @@ export function failedPlugin(
   return new RouterError("plugin_fault", `The ${kind} "${name}" ${failed}; fix the plugin.`, { cause, fault });
 }
 
+/** A refusal of a plugin that may refuse as it is; anything else that it throws is its fault. */
+export function refusalBy(kind: string, plugin: FailedPlugin, thrown: unknown, failed?: string): RouterError {
+  if (!(thrown instanceof RouterError)) return failedPlugin(kind, plugin, thrown, failed);
+  const why = whyUntellable(thrown);
+  return why === "" ? thrown : failedPlugin(kind, plugin, new TypeError(why), failed);
+}
+
+/** Is told when a plugin breaks its contract. */
+export interface FaultReporter {
+  /** `fault` is a text of faultText. */
+  report(plugin: string, fault: string): void;
+}
+
 /** Logs the faults of plugins: of each plugin one at once, then at most one in ten seconds with the number of those before it. */
-export class PluginFaults {
-  readonly #clock: Pick<Clock, "now">;
-  readonly #log: Pick<Log, "warn">;
+export class PluginFaults implements FaultReporter {
+  readonly #clock: Clock;
+  readonly #log: Log;
   readonly #counts = new Map<string, number>();
   /** By plugin: when its last fault came, until when none is logged, and how many came since one was. */
   readonly #faulty = new Map<string, { lastMs: number; quietUntilMs: number; unlogged: number }>();
 
-  constructor(clock: Pick<Clock, "now">, log: Pick<Log, "warn">) {
+  constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#log = log;
   }
@@ -52,7 +70,6 @@ export class PluginFaults {
     return [...this.#faulty].filter(([, { lastMs }]) => nowMs - lastMs < PAUSE_MS).map(([plugin]) => plugin);
   }
 
-  /** `fault` is a text of faultText. */
   report(plugin: string, fault: string): void {
     this.#counts.set(plugin, (this.#counts.get(plugin) ?? 0) + 1);
     const nowMs = this.#clock.now();

@@ -2,9 +2,12 @@ import type { Named, Profile } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { PluginTime } from "../contract/router-view.ts";
+import { resourceUsage, workMs } from "../runtime/work-time.ts";
 
 /** A plugin that takes more time per request than it may; `meanMs`: in the latest requests that were timed, on average. */
-export type SlowPlugin = Pick<PluginTime, "kind" | "name" | "hasNoVote"> & { readonly meanMs: number };
+export interface SlowPlugin extends PluginTime {
+  readonly meanMs: number;
+}
 
 /** One request in so many is timed, and one in so many milliseconds where there are few. */
 const TIMED_REQUESTS = 64;
@@ -19,12 +22,14 @@ const LATEST = 0.125;
 
 /**
  * Times the filters, scorers and pickers of a profile in a few requests. Most times must be over the budget, not their average:
- * a process that waits for a processor now and then must not look like a slow plugin. A scorer that stays slow loses its vote: it
+ * a process that waits for a processor now and then must not look like a slow plugin. Once a time was over it, the next ones are without
+ * the waits for a processor, so that a busy machine alone makes no plugin slow. A scorer that stays slow loses its vote: it
  * is only asked in timed requests, and its scores count again when it is quick enough.
  */
 export class PluginTimes {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Clock;
   readonly #log: Log;
+  readonly #usage: typeof resourceUsage;
   #budgetMs = Number.POSITIVE_INFINITY;
   #profile: Profile | undefined;
   /** The profile's plugins, wrapped. */
@@ -35,9 +40,10 @@ export class PluginTimes {
   #requests = 0;
   #timedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Pick<Clock, "now">, log: Log) {
+  constructor(clock: Clock, log: Log, usage = resourceUsage) {
     this.#clock = clock;
     this.#log = log;
+    this.#usage = usage;
   }
 
   get slow(): readonly SlowPlugin[] {
@@ -114,12 +120,14 @@ export class PluginTimes {
   }
 
   #time<Result>(watched: Watched, run: () => Result): Result {
+    const from = watched.over === 0 ? undefined : this.#usage();
     const fromMs = this.#clock.now();
     try {
       return run();
     } finally {
       const nowMs = this.#clock.now();
-      this.#took(watched, nowMs - fromMs, nowMs);
+      const tookMs = nowMs - fromMs;
+      this.#took(watched, from === undefined ? tookMs : workMs(tookMs, from, this.#usage()), nowMs);
     }
   }
 

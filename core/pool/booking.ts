@@ -7,11 +7,9 @@ import { tokensOf } from "../state/part-scale.ts";
 import type { PrefillWork } from "../state/prefill-queue.ts";
 import type { PrefixIndex } from "../state/prefix-index.ts";
 import type { ReplicaSpeed } from "../state/replica-speeds.ts";
-import type { Traffic } from "../state/traffic.ts";
+import type { TokenScale } from "../state/token-scale.ts";
+import type { Content, Traffic } from "../state/traffic.ts";
 import type { Pool } from "./pool.ts";
-
-/** What of a pool a booking takes from, and teaches. */
-export type BookingPool = Pick<Pool, "load" | "prefixIndex" | "tokenScale">;
 
 /**
  * What one try takes at one endpoint: a share of its load, a place for the prompt in its cache, and, through `traffic`, its trial and
@@ -20,6 +18,7 @@ export type BookingPool = Pick<Pool, "load" | "prefixIndex" | "tokenScale">;
  * the router's clock.
  */
 export class Booking implements PrefillWork {
+  readonly request: InferenceRequest;
   readonly endpoint: Endpoint;
   readonly beganAtMs: number;
   /** Prompt tokens believed to be in the endpoint's cache. */
@@ -28,10 +27,9 @@ export class Booking implements PrefillWork {
   readonly tokens: number;
   /** Whether the first byte of the response shows that the prompt is processed. */
   readonly hasFirstByte: boolean;
-  readonly #request: InferenceRequest;
   readonly #load: LoadTable;
   readonly #prefixIndex: PrefixIndex | undefined;
-  readonly #tokenScale: BookingPool["tokenScale"];
+  readonly #tokenScale: TokenScale;
   readonly #traffic: Traffic;
   readonly #speed: ReplicaSpeed;
   /** Prompt tokens that the endpoint processes before this request's first token, its own included. */
@@ -47,18 +45,20 @@ export class Booking implements PrefillWork {
   #uncertain: number;
   /** What the prompt took; NaN if that is unknown, or the speed has learned it. */
   #tookMs = Number.NaN;
+  /** How long the first token of a stream took; NaN if there is none, or it was told. */
+  #firstTokenMs = Number.NaN;
 
   /** `traffic` is UNWATCHED for a try that says nothing about the endpoint. */
-  constructor(request: InferenceRequest, endpoint: Endpoint, pool: BookingPool, traffic: Traffic, nowMs: number) {
+  constructor(request: InferenceRequest, endpoint: Endpoint, pool: Pool, traffic: Traffic, nowMs: number) {
     const { load, prefixIndex, tokenScale } = pool;
     const { slot } = endpoint;
+    this.request = request;
     this.endpoint = endpoint;
     this.beganAtMs = nowMs;
     this.predictedTokens = request.prefix.matchedTokens(slot);
     // Whole numbers, so that a million sums leave no residue.
     this.tokens = Math.round(uncachedTokens(request, slot));
     this.hasFirstByte = request.isStream;
-    this.#request = request;
     this.#load = load;
     this.#prefixIndex = prefixIndex;
     this.#tokenScale = tokenScale;
@@ -68,13 +68,13 @@ export class Booking implements PrefillWork {
     this.#uncached = this.tokens;
     this.#uncertain = Math.min(this.tokens, uncertainTokens(request, slot));
     load.begin(slot, this, nowMs);
-    // A few bytes may name many tokens of a file that is elsewhere: such a prompt evicts nothing before the replica has taken it.
+    // A few bytes may name a file elsewhere that has many tokens: such a prompt evicts nothing before the replica has processed it.
     if (request.promptParts.length === 0) this.#admit();
   }
 
   /** The request goes to the endpoint. */
   sent(): void {
-    this.#traffic.sent(this.#request, this.endpoint, this.beganAtMs);
+    this.#traffic.sent(this.request, this.endpoint, this.beganAtMs);
   }
 
   /** The head of a response came. An error's prompt was not processed. */
@@ -83,47 +83,64 @@ export class Booking implements PrefillWork {
     if (status >= 400) this.#withdraw();
   }
 
-  /** The first body byte after the stream's opening events came: the prompt is processed, unless the response is an error. */
-  firstToken(nowMs: number): void {
+  /**
+   * The first body byte after the stream's opening events came: the prompt is processed, unless the response is an error. `hasContent`:
+   * something was generated; else the end of the response says whether the time teaches anything.
+   */
+  firstToken(nowMs: number, hasContent = true): void {
     if (this.#phase !== "prefill" || this.#prompt === "refused") return;
     this.#endPrefill(true, nowMs);
-    // A report at the end of the response will say more.
-    if (!this.#speed.isReported) this.#measure(nowMs);
+    if (this.request.isStream && this.#status < 300) this.#firstTokenMs = nowMs - this.beganAtMs;
+    if (hasContent) this.#learnFirstToken(nowMs);
     this.#admit();
-    if (this.#request.isStream && this.#status < 300)
-      this.#traffic.firstToken(this.endpoint, nowMs - this.beganAtMs, this.#tokensAhead);
   }
 
   /** The client takes nothing: the endpoint's silence says nothing until `released`. */
   held(): void {
     if (this.#isHeld || this.#phase === "over") return;
     this.#isHeld = true;
-    this.#traffic.held(this.#request, this.endpoint);
+    this.#traffic.held(this.request, this.endpoint);
   }
 
   released(nowMs: number): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#traffic.released(this.#request, this.endpoint, nowMs);
+    this.#traffic.released(this.request, this.endpoint, nowMs);
   }
 
   /**
    * The try is over: gives everything back, and tells who learns from it. `result` is the status of a whole response, or why there
-   * is none; `usage` is what the replica reported at its end; `lack` is what a malformed response lacks.
+   * is none; `usage` is what the replica reported at its end; `lack` is what a malformed response lacks. An answer without content
+   * teaches nothing, unless that is usual: a replica that answers so is quick, and may have processed nothing.
    */
-  settled(result: number | AttemptFailure, usage: Usage | undefined, nowMs: number, lack = ""): void {
+  settled(
+    result: number | AttemptFailure,
+    usage: Usage | undefined,
+    nowMs: number,
+    lack = "",
+    content: Content = "unread",
+  ): void {
     if (this.#phase === "over") return;
-    if (!this.#wasProcessed(result, nowMs)) this.#withdraw();
+    // Where tokens were counted, the content may be of a kind that is not known.
+    const isEmpty = content === "none" && !(usage !== undefined && usage.outputTokens > 1);
+    const isOdd = isEmpty && !this.#traffic.takesEmpty(this.request, this.endpoint);
+    if (isOdd || !this.#wasProcessed(result, nowMs)) this.#withdraw();
     this.released(nowMs);
-    if (usage !== undefined) this.#learn(usage);
+    if (usage !== undefined && !isOdd) this.#learn(usage);
     this.#endPrefill(false, nowMs);
     this.#phase = "over";
     this.#load.end(this.endpoint.slot);
-    if (result !== "malformed") this.#measure(nowMs);
-    this.#tellTraffic(result, nowMs, lack);
+    if (result !== "malformed" && !isOdd) {
+      this.#measure(nowMs);
+      this.#tellFirstToken();
+    }
+    this.#tellTraffic(result, nowMs, lack, content);
   }
 
-  /** A prompt that was given up while it waited behind others is in no cache. What a malformed response did with it nobody knows. */
+  /**
+   * No cache holds a prompt that was given up while it waited behind others. Whether a cache holds it after a malformed response is
+   * unknown.
+   */
   #wasProcessed(result: number | AttemptFailure, nowMs: number): boolean {
     if (typeof result === "number") return true;
     if (result === "malformed") return false;
@@ -131,16 +148,28 @@ export class Booking implements PrefillWork {
     return this.#phase !== "prefill" || this.#load.hasBegun(this.endpoint.slot, this, nowMs);
   }
 
-  #tellTraffic(result: number | AttemptFailure, nowMs: number, lack: string): void {
+  #learnFirstToken(nowMs: number): void {
+    // A report at the end of the response will say more.
+    if (!this.#speed.isReported) this.#measure(nowMs);
+    this.#tellFirstToken();
+  }
+
+  #tellFirstToken(): void {
+    if (Number.isNaN(this.#firstTokenMs)) return;
+    this.#traffic.firstToken(this.request, this.endpoint, this.#firstTokenMs, this.#tokensAhead);
+    this.#firstTokenMs = Number.NaN;
+  }
+
+  #tellTraffic(result: number | AttemptFailure, nowMs: number, lack: string, content: Content): void {
     const { endpoint, beganAtMs } = this;
-    if (typeof result === "number") this.#traffic.responded(this.#request, endpoint, result, beganAtMs, nowMs);
-    else if (result === "malformed") this.#traffic.malformed(this.#request, endpoint, lack, beganAtMs, nowMs);
-    else if (result === "aborted") this.#traffic.abandoned(this.#request, endpoint, beganAtMs);
-    else this.#traffic.failed(this.#request, endpoint, result, beganAtMs, nowMs);
+    if (typeof result === "number") this.#traffic.responded(this.request, endpoint, result, beganAtMs, nowMs, content);
+    else if (result === "malformed") this.#traffic.malformed(this.request, endpoint, lack, beganAtMs, nowMs);
+    else if (result === "aborted") this.#traffic.abandoned(this.request, endpoint, beganAtMs);
+    else this.#traffic.failed(this.request, endpoint, result, beganAtMs, nowMs);
   }
 
   #learn(usage: Usage): void {
-    this.#tokenScale.reported(this.#request, usage);
+    this.#tokenScale.reported(this.request, usage);
     if (!this.#isCurrent()) return;
     const { promptTokens, cachedTokens, outputTokens } = usage;
     const { slot } = this.endpoint;
@@ -150,22 +179,22 @@ export class Booking implements PrefillWork {
         this.#uncached = promptTokens - cachedTokens;
         this.#uncertain = 0;
       }
-      this.#prefixIndex?.reported(this.#request.prefix, slot, cachedTokens);
+      this.#prefixIndex?.reported(this.request.prefix, slot, cachedTokens);
     }
-    if (outputTokens > 0) this.#prefixIndex?.generated(this.#request.prefix, slot, outputTokens);
+    if (outputTokens > 0) this.#prefixIndex?.generated(this.request.prefix, slot, outputTokens);
   }
 
   #admit(): void {
     if (this.#prompt !== "expected" || !this.#isCurrent()) return;
     this.#prompt = "cached";
-    this.#prefixIndex?.admit(this.#request.prefix, this.endpoint.slot);
+    this.#prefixIndex?.admit(this.request.prefix, this.endpoint.slot);
   }
 
   /** The replica did not process the prompt: removes it from the prefix index again. */
   #withdraw(): void {
     const wasCached = this.#prompt === "cached";
     this.#prompt = "refused";
-    if (wasCached && this.#isCurrent()) this.#prefixIndex?.withdraw(this.#request.prefix, this.endpoint.slot);
+    if (wasCached && this.#isCurrent()) this.#prefixIndex?.withdraw(this.request.prefix, this.endpoint.slot);
   }
 
   #endPrefill(isProcessed: boolean, nowMs: number): void {

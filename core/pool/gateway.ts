@@ -1,11 +1,7 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Facts } from "../state/facts.ts";
 import type { ResponseReader } from "../wire/response-reader.ts";
-import type { UpstreamPool } from "../wire/upstream-pool.ts";
-import type { ReadConnection } from "./pool.ts";
-
-/** Watches over the tries at one replica; see stuck-tries.ts of core/wire. */
-export type TryWatch = Pick<UpstreamPool, "begins" | "ends" | "heard">;
+import type { ReadConnection } from "./connections.ts";
 
 /** A request as the gateway is to send it on, and who reads the response. */
 export interface Picked {
@@ -18,8 +14,10 @@ export interface Picked {
   readonly endpoint: Endpoint;
   /** Reads the response; another one after `served`. */
   readonly reader: ResponseReader;
-  /** The gateway says at which address ("host:port") the request was served; before the response's head. */
+  /** The gateway says at which address ("host:port") the request was served, or could not be; before the response's head. */
   served(address: string): void;
+  /** The gateway responds itself, and does not say that a replica is the cause: it has sent the request to none. */
+  unserved(): void;
   /** The response's head has come, and the gateway shows no more of it. */
   unread(): void;
 }

@@ -1,4 +1,4 @@
-import type { Attempt, Outcome } from "../contract/outcome.ts";
+import type { Attempt, RequestRecord } from "../contract/outcome.ts";
 
 /** Who kept a request from what it asked for; "nobody": it got it. */
 export type Blame = "nobody" | "client" | "replica" | "router";
@@ -8,9 +8,6 @@ export type ErrorClass = "client" | "router" | "replica";
 
 /** What a try says of its endpoint: "refused" is 503 or 429, so too much to do; "failed" is another 5xx, no response or a broken one. */
 export type TryVerdict = "fine" | "refused" | "failed";
-
-/** What of an outcome says who is to blame. */
-type Ended = Pick<Outcome, "status" | "ending" | "error"> & Partial<Pick<Outcome, "attempts">>;
 
 /** What kept a request from what it asked for, with its blame and its class in the metrics. */
 const CAUSES = {
@@ -29,10 +26,12 @@ const ROUTER_CODES: ReadonlySet<string> = new Set([
   "shutting_down",
 ]);
 
-function causeOf({ status, ending, error, attempts }: Ended): keyof typeof CAUSES {
+function causeOf(outcome: RequestRecord): keyof typeof CAUSES {
+  const { ending, error, attempts } = outcome;
   if (ending === "client-left") return "clientLeft";
   if (error !== undefined) return causeOfCode(error.code);
-  if (attempts !== undefined && wasMalformed(attempts)) return "replica";
+  if (wasMalformed(attempts)) return "replica";
+  const status = saidStatusOf(outcome);
   if (status >= 500 || status === 429 || ending === "broken") return "replica";
   return status >= 400 ? "request" : "nothing";
 }
@@ -47,20 +46,20 @@ function causeOfCode(code: string): keyof typeof CAUSES {
  * client: a request that can't succeed (4xx), or one whose client left. replica: 5xx, 429, no response or a broken one. router: it had
  * no replica for the request, or failed itself.
  */
-export function blameOf(outcome: Ended): Blame {
+export function blameOf(outcome: RequestRecord): Blame {
   return CAUSES[causeOf(outcome)][0];
 }
 
 /**
- * As `blameOf`, but for two: a client that left is no error, because nobody knows why it did; and where no replica could serve the
- * request, that counts as the replicas'. Undefined if the request did not fail.
+ * As `blameOf`, with two differences: a client that left is no error, because nobody knows why it did; and if no replica could serve the
+ * request, the replicas are blamed. Undefined if the request did not fail.
  */
-export function errorClassOf(outcome: Ended): ErrorClass | undefined {
+export function errorClassOf(outcome: RequestRecord): ErrorClass | undefined {
   return CAUSES[causeOf(outcome)][1];
 }
 
-/** They say nothing against the endpoint: not sent, ended by the client, or its kept connection was closed meanwhile. */
-const BLAMELESS: ReadonlySet<Attempt["result"]> = new Set(["aborted", "removed", "saturated", "stale"] as const);
+/** Results that prove nothing against the endpoint: not sent, ended by the client, or the kept connection was closed meanwhile. */
+const BLAMELESS: ReadonlySet<Attempt["result"]> = new Set(["aborted", "passed-over", "removed", "saturated", "stale"] as const);
 
 export function verdictOf(result: Attempt["result"]): TryVerdict {
   if (result === 503 || result === 429) return "refused";
@@ -68,7 +67,20 @@ export function verdictOf(result: Attempt["result"]): TryVerdict {
   return isFailure ? "failed" : "fine";
 }
 
-/** Whether the client got a response of status 2xx that lacks what its API's responses have: its times and tokens say nothing. */
+/** The status that the client got, or that of an error which a replica said inside of a response with status 2xx. */
+export function saidStatusOf({ status, error, attempts }: RequestRecord): number {
+  if (status >= 300 || error !== undefined || attempts.length === 0) return status;
+  const { result } = attempts[attempts.length - 1]!;
+  return typeof result === "number" ? result : status;
+}
+
+/** Whether the client got what it asked for, as far as it went: only then its times and tokens say something of a generation. */
+export function wasServed(outcome: RequestRecord): boolean {
+  const status = saidStatusOf(outcome);
+  return status >= 200 && status < 300 && !wasMalformed(outcome.attempts);
+}
+
+/** Whether the client got a response of status 2xx that lacks what its API's responses have. */
 export function wasMalformed(attempts: readonly Attempt[]): boolean {
   return attempts.length > 0 && attempts[attempts.length - 1]!.result === "malformed";
 }

@@ -1,17 +1,14 @@
-import type { Decision, Dropped, Leg } from "../contract/decision.ts";
+import type { Choice, Decision, Dropped, Leg } from "../contract/decision.ts";
 import { type Ejection, type Endpoint, isServing } from "../contract/endpoint.ts";
 import { type Estimate, estimateAt } from "../contract/estimate.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { CandidateReport, ChoiceReport, DryRunReport, Refusal } from "./report-schema.ts";
+import type { AskedReport, CandidateReport, ChoiceReport, DryRunReport, Refusal } from "./report-schema.ts";
 import { whyPicked } from "./why-picked.ts";
-
-/** A decision, as it is kept: without the error of a refusal, which refers to the request. */
-export type Choice = Omit<Decision, "refusal">;
 
 /** `decision` is undefined for a request that was never decided; `why` then says so. */
 export function choiceReport(
-  { api, isStream, promptTokens }: Pick<ChoiceReport, "api" | "isStream" | "promptTokens">,
+  { api, isStream, promptTokens }: AskedReport,
   decision: Choice | undefined,
   refusal: Refusal | undefined,
   why = whyPicked(decision?.legs[0], decision?.endpoints.length ?? 0, promptTokens),
@@ -69,11 +66,16 @@ function reasonOf(endpoint: Endpoint, atMs: number): string {
   return isServing(endpoint) ? "" : phase;
 }
 
-/** "ejected 12 s ago after 5 resets, back in 18 s". */
-export function ejectionText({ reason, sinceMs, untilMs }: Ejection, atMs: number): string {
+/** "ejected 12 s ago: 5 resets; back in 18 s". */
+export function ejectionText(ejection: Ejection, atMs: number): string {
+  return `ejected ${Math.max(0, Math.round((atMs - ejection.sinceMs) / 1000))} s ago: ${ejectionCause(ejection, atMs)}`;
+}
+
+/** "5 resets; back in 18 s". */
+export function ejectionCause({ reason, untilMs }: Ejection, atMs: number): string {
   const leftS = Math.round((untilMs - atMs) / 1000);
   const back = leftS > 0 ? `back in ${leftS} s if one request succeeds then` : "back as soon as one request succeeds";
-  return `ejected ${Math.max(0, Math.round((atMs - sinceMs) / 1000))} s ago: ${reason}; ${back}`;
+  return `${reason}; ${back}`;
 }
 
 /** Endpoints that the picker left out come last. */

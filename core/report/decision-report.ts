@@ -1,10 +1,11 @@
-import type { Outcome } from "../contract/outcome.ts";
-import { type Choice, choiceReport, known } from "./choice-report.ts";
+import type { Choice } from "../contract/decision.ts";
+import type { RequestRecord } from "../contract/outcome.ts";
+import { choiceReport, known } from "./choice-report.ts";
 import type { DecisionReport, Refusal } from "./report-schema.ts";
 import { whyPicked } from "./why-picked.ts";
 
 /** A request that has ended, without its body and headers: what may be kept for a while. */
-export interface EndedRequest extends Omit<Outcome, "request" | "decision" | "trace"> {
+export interface EndedRequest extends RequestRecord {
   readonly isStream: boolean;
   readonly promptTokens: number;
   /** Undefined for a request that could not be understood. */
@@ -25,11 +26,13 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     responseBytes: ended.responseBytes,
     cache: cacheOf(ended),
     principal: ended.principal === undefined ? null : { name: ended.principal.name, tenant: ended.principal.tenant },
+    session: ended.session === undefined ? null : { ...ended.session, pausedMs: known(ended.session.pausedMs) },
     wait: ended.wait === undefined ? null : { ...ended.wait, waitedMs: known(ended.wait.waitedMs) },
     attempts: ended.attempts,
     mirrors: (ended.mirrors ?? []).map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) })),
     shadow: ended.shadow === undefined ? null : { ...ended.shadow, differenceMs: known(ended.shadow.differenceMs) },
-    ...choiceReport(ended, ended.decision, ended.refusal, whyOf(ended)),
+    notes: ended.notes ?? [],
+    ...choiceReport(ended, ended.decision, ended.refusal, whyOf(ended.decision, ended, ended.promptTokens)),
   };
 }
 
@@ -43,7 +46,7 @@ function cacheOf({ usage, predictedTokens }: EndedRequest): DecisionReport["cach
 }
 
 /** One or two sentences: why it went where it went. */
-export function whyOf({ decision, error, attempts, promptTokens }: Omit<EndedRequest, "refusal">): string {
+export function whyOf(decision: Choice | undefined, { error, attempts }: RequestRecord, promptTokens: number): string {
   if (decision === undefined) {
     return error === undefined
       ? "The request ended before it was routed."

@@ -30,10 +30,14 @@ const dropped = z.object({
   reasons: z.record(z.string(), z.string()).describe("By endpoint, for people."),
 });
 
-const choice = {
+const asked = z.object({
   api: z.string().describe('Type of the parser that serves the path, such as "chat-completions".'),
   isStream: z.boolean(),
   promptTokens: count.describe("Estimated, and corrected by what replicas report."),
+});
+
+const choice = z.object({
+  ...asked.shape,
   profile: z.string(),
   model: z.string().describe("The name that the client asked for."),
   target: z.string().describe("The name that is sent to the replica."),
@@ -54,7 +58,7 @@ const choice = {
   candidates: listOf(candidate).describe("In the order in which they would be tried."),
   refusal: refusal.nullable().describe("Null unless no endpoint may serve it."),
   faults: listOf(z.object({ plugin: z.string(), message: z.string() })).describe("Plugins that broke their contract."),
-};
+});
 
 const attempt = z.object({
   endpoint: z.string(),
@@ -84,6 +88,14 @@ const wait = z.object({
   reason: z.string().describe("Why it had to wait, for people."),
   end: z.enum(["", "admitted", "timed-out", "shed", "left"]),
   waitedMs: count.nullable(),
+});
+
+const session = z.object({
+  name: z.string(),
+  source: z.string().describe('Where its id was found: a header, a key of the body, or "prompt".'),
+  turn: count.describe("1 for the first one that this router has seen."),
+  pausedMs: z.number().nullable().describe("From the end of the turn before to this one's coming; null for the first."),
+  endpoint: z.string().describe("The endpoint that served the turn before; empty for none."),
 });
 
 const shadow = z.object({
@@ -119,11 +131,13 @@ export const decisionReportSchema = z.object({
     .object({ name: z.string(), tenant: z.string() })
     .nullable()
     .describe("Who asked, by its key; null where nobody knows."),
+  session: session.nullable().default(null).describe("Of which session it is a turn; null if it is of none."),
   wait: wait.nullable().describe("How it waited for room in the pool; null if it did not."),
   attempts: listOf(attempt).describe("Every try at an endpoint, in order."),
   mirrors: listOf(mirror).describe("Its copies for mirrors."),
   shadow: shadow.nullable().describe("What the shadow profile would have done; null if it was not asked."),
-  ...choice,
+  notes: names.default([]).describe("What the router's features say of it, for people."),
+  ...choice.shape,
 });
 
 export const dryRunReportSchema = z.object({
@@ -132,14 +146,16 @@ export const dryRunReportSchema = z.object({
   path: z.string(),
   requestBytes: count,
   notes: names.describe("What to know of these numbers, for people."),
-  ...choice,
+  ...choice.shape,
 });
 
 /** Why no endpoint may serve a request. */
 export type Refusal = z.infer<typeof refusal>;
 export type CandidateReport = z.infer<typeof candidate>;
 /** What was decided about a request, and why. */
-export type ChoiceReport = Pick<DecisionReport, keyof typeof choice>;
+export type ChoiceReport = z.infer<typeof choice>;
+/** What of it is known before the decision. */
+export type AskedReport = z.infer<typeof asked>;
 export type MirrorReport = z.infer<typeof mirror>;
 export type ShadowReport = z.infer<typeof shadow>;
 /** Why a request went to its endpoint, and how it ended. */

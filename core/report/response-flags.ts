@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
-import { ATTEMPT_FAILURES, type Attempt, type Outcome } from "../contract/outcome.ts";
-import { wasMalformed } from "./blame.ts";
+import { ATTEMPT_FAILURES, type Attempt, type RequestRecord } from "../contract/outcome.ts";
+import { saidStatusOf, wasMalformed } from "./blame.ts";
 
 /** Why a response is not what a client hoped for, in short codes. Envoy's, where it has one for the same thing; ours are UM, EJ, SD, IE. */
 export const RESPONSE_FLAGS = {
@@ -27,7 +27,9 @@ export const RESPONSE_FLAGS = {
 export type ResponseFlag = keyof typeof RESPONSE_FLAGS;
 
 /** The flags of a request that has ended; none if nothing is to be said. */
-export function flagsOf({ error, ending, attempts, status }: Pick<Outcome, "error" | "ending" | "attempts" | "status">) {
+export function flagsOf(outcome: RequestRecord) {
+  const { error, ending, attempts } = outcome;
+  const status = saidStatusOf(outcome);
   const flags: ResponseFlag[] = [];
   if (error !== undefined) flags.push(flagOfError(error.code, attempts));
   else if (wasMalformed(attempts)) flags.push("UM");

@@ -43,7 +43,7 @@ function withNextBest(leg: Leg, promptTokens: number): Compared {
   return { here: estimateAt(leg, 0), rival, there: estimateAt(leg, 1), promptTokens };
 }
 
-/** Where the order says nothing of the time, the pick is compared with the one that was expected to respond first. */
+/** Where the order does not follow the expected time, the pick is compared with the endpoint that was expected to respond first. */
 function withSoonest(leg: Leg, promptTokens: number): Compared {
   let soonest = 1;
   let leastMs = Number.POSITIVE_INFINITY;

@@ -1,24 +1,23 @@
-import type { ActiveConfig } from "../active-config.ts";
+import type { ActiveConfig, Named } from "../active-config.ts";
+import type { LoadView } from "../contract/load-view.ts";
 import type { NameSet } from "../contract/name-set.ts";
 import type { ParsedBody } from "../contract/request.ts";
-import type { TargetDraw, TargetQuestion } from "../contract/rewriter.ts";
+import type { Rewriter, TargetDraw, TargetQuestion } from "../contract/rewriter.ts";
 import { failedPlugin } from "../plugin-watch/plugin-faults.ts";
+import type { Facts } from "../state/facts.ts";
 import type { Head } from "../wire/head.ts";
-import { mayBeLoaded, type NamesConfig, type NamesPool } from "./on-demand.ts";
-
-/** What of the config decides about a request's target. */
-export type DrawConfig = Pick<ActiveConfig, "rewriters" | "targets" | "settings">;
+import { mayBeLoaded } from "./on-demand.ts";
 
 /** Asks the rewriters in order for the target of the model name; the first draw counts. Undefined if no rewriter has a rule. */
 export function drawTarget(
   { model, modelSpan }: ParsedBody,
   head: Head,
-  config: DrawConfig,
-  pool: NamesPool,
-  nowMs: number,
+  config: ActiveConfig,
+  facts: Facts,
+  load: LoadView,
 ): TargetDraw | undefined {
   if (modelSpan[0] < 0 || config.rewriters.length === 0) return undefined;
-  const asked = new Question(model, head, config, pool, nowMs);
+  const asked = new Question(model, head, config, facts, load);
   for (const rewriter of config.rewriters) {
     const draw = drawBy(rewriter, asked);
     if (draw === undefined) continue;
@@ -28,7 +27,7 @@ export function drawTarget(
   return undefined;
 }
 
-function drawBy(rewriter: DrawConfig["rewriters"][number], asked: TargetQuestion): TargetDraw | undefined {
+function drawBy(rewriter: Named<Rewriter>, asked: TargetQuestion): TargetDraw | undefined {
   try {
     return rewriter.plugin.draw(asked);
   } catch (thrown) {
@@ -37,7 +36,7 @@ function drawBy(rewriter: DrawConfig["rewriters"][number], asked: TargetQuestion
 }
 
 /** Whether the rule draws another target where the first one has nobody to serve it. */
-export function redistributes(rule: string, { rewriters }: Pick<ActiveConfig, "rewriters">): boolean {
+export function redistributes(rule: string, { rewriters }: ActiveConfig): boolean {
   return rewriters.some(({ plugin }) =>
     plugin.mappings?.some(({ name, onUnavailable }) => name === rule && onUnavailable === "redistribute"),
   );
@@ -48,20 +47,20 @@ class Question implements TargetQuestion {
   readonly model: string;
   readonly headers: TargetQuestion["headers"];
   readonly served: NameSet;
-  readonly #config: NamesConfig;
-  readonly #pool: NamesPool;
-  readonly #nowMs: number;
+  readonly #config: ActiveConfig;
+  readonly #facts: Facts;
+  readonly #load: LoadView;
 
-  constructor(model: string, headers: TargetQuestion["headers"], config: NamesConfig, pool: NamesPool, nowMs: number) {
+  constructor(model: string, headers: TargetQuestion["headers"], config: ActiveConfig, facts: Facts, load: LoadView) {
     this.model = model;
     this.headers = headers;
-    this.served = pool.facts.served;
+    this.served = facts.served;
     this.#config = config;
-    this.#pool = pool;
-    this.#nowMs = nowMs;
+    this.#facts = facts;
+    this.#load = load;
   }
 
   mayBeLoaded(target: string): boolean {
-    return mayBeLoaded(target, this.#config, this.#pool, this.#nowMs);
+    return mayBeLoaded(target, this.#config, this.#facts, this.#load);
   }
 }

@@ -1,26 +1,14 @@
 import type { ActiveConfig } from "../active-config.ts";
+import type { LoadView } from "../contract/load-view.ts";
 import type { OnDemand } from "../contract/request.ts";
 import type { Facts } from "../state/facts.ts";
-import type { LoadTable } from "../state/load.ts";
-import type { UnlistedNames } from "../state/unlisted-names.ts";
 
 /** Longer names are nobody's adapters. */
 const LONGEST_NAME = 512;
 const PARENT_FOLDER = /(?:^|\/)\.\.(?:\/|$)/;
 
-/** What is known of the names that replicas serve and load. */
-export interface NamesPool {
-  readonly facts: Facts;
-  readonly load: { readonly adapters: LoadTable["adapters"]; readonly unlisted: Pick<UnlistedNames, "at"> };
-}
-
-export type NamesConfig = {
-  readonly targets: ActiveConfig["targets"];
-  readonly settings: Pick<ActiveConfig["settings"], "unlisted">;
-};
-
 /** Whether the target may go to a replica that does not list it. */
-export function onDemand(target: string, { targets, settings }: NamesConfig, { facts, load }: NamesPool): OnDemand {
+export function onDemand(target: string, { targets, settings }: ActiveConfig, facts: Facts, load: LoadView): OnDemand {
   if (settings.unlisted === "none" || target === "") return "never";
   const isTarget = targets.has(target);
   if (!isTarget && settings.unlisted !== "any") return "never";
@@ -36,15 +24,12 @@ function escapesFolder(name: string): boolean {
 }
 
 /** Whether an available replica may still be asked for a target that none lists. */
-export function mayBeLoaded(target: string, config: NamesConfig, pool: NamesPool, nowMs: number): boolean {
-  if (onDemand(target, config, pool) === "never") return false;
-  const { unlisted } = pool.load;
-  return pool.facts.endpoints.some(
-    ({ isAvailable, slot }) => isAvailable && unlisted.at(slot, target, nowMs)?.standing !== "refused",
-  );
+export function mayBeLoaded(target: string, config: ActiveConfig, facts: Facts, load: LoadView): boolean {
+  if (onDemand(target, config, facts, load) === "never") return false;
+  return facts.endpoints.some(({ isAvailable, slot }) => isAvailable && load.unlisted(slot, target)?.standing !== "refused");
 }
 
 /** True only if a model list distinguishes base models from adapters. */
-function isBaseModel(target: string, { endpoints }: NamesPool["facts"], { adapters }: NamesPool["load"]): boolean {
-  return endpoints.some(({ slot, models }) => models.has(target) && adapters[slot]?.names?.has(target) === false);
+function isBaseModel(target: string, { endpoints }: Facts, load: LoadView): boolean {
+  return endpoints.some(({ slot, models }) => models.has(target) && load.adapters(slot)?.names?.has(target) === false);
 }

@@ -1,31 +1,25 @@
-import { RouterError } from "../contract/errors.ts";
+import type { ActiveConfig } from "../active-config.ts";
+import type { LoadView } from "../contract/load-view.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import type { Span } from "../contract/span.ts";
-import { failedPlugin } from "../plugin-watch/plugin-faults.ts";
-import { type PartScale, tokensOf } from "../state/part-scale.ts";
+import { refusalBy } from "../plugin-watch/plugin-faults.ts";
+import type { AskedPool } from "../pool/pool.ts";
+import type { AskedRun } from "../run.ts";
+import { tokensOf } from "../state/part-scale.ts";
 import type { PrefixKey } from "../state/prefix-hash.ts";
-import type { PrefixIndex } from "../state/prefix-index.ts";
-import type { TokenScale } from "../state/token-scale.ts";
-import { type DrawConfig, drawTarget } from "./draw-target.ts";
-import type { Incoming } from "./incoming.ts";
-import { type NamesPool, onDemand } from "./on-demand.ts";
+import { drawTarget } from "./draw-target.ts";
+import { onDemand } from "./on-demand.ts";
 
 const NO_SPAN: Span = [-1, -1];
 
-/** What is read of a pool to describe a request; nothing of it is changed. */
-export interface AskedPool extends NamesPool {
-  readonly prefixIndex: Pick<PrefixIndex, "match"> | undefined;
-  readonly tokenScale: Pick<TokenScale, "scaled"> & { readonly parts: Pick<PartScale, "counted"> };
-}
-
 /** Reads what the body asks for. Throws RouterError when it can't be routed, or the parser fails on it (plugin_fault). */
-export function parse({ parser, body, path }: Incoming): ParsedBody {
+export function parse({ parser, body, ticket, query }: AskedRun): ParsedBody {
   try {
-    return parser.plugin.parse(body, path);
+    return parser!.plugin.parse(body!, ticket.path, query);
   } catch (thrown) {
-    throw thrown instanceof RouterError ? thrown : failedPlugin("parser", parser, thrown);
+    throw refusalBy("parser", parser!, thrown);
   }
 }
 
@@ -35,14 +29,15 @@ export function parse({ parser, body, path }: Incoming): ParsedBody {
  */
 export function withTarget(
   parsed: ParsedBody,
-  incoming: Incoming,
-  config: DrawConfig,
-  pool: AskedPool,
-  nowMs: number,
+  run: AskedRun,
+  config: ActiveConfig,
+  { facts, prefixIndex, tokenScale }: AskedPool,
+  load: LoadView,
 ): InferenceRequest {
-  const { prefixIndex, tokenScale } = pool;
-  const { parser, head, body } = incoming;
-  const draw = drawTarget(parsed, head, config, pool, nowMs);
+  const { ticket, head } = run;
+  const parser = run.parser!;
+  const body = run.body!;
+  const draw = drawTarget(parsed, head, config, facts, load);
   const target = draw?.target ?? parsed.model;
   const promptParts = tokenScale.parts.counted(target, parsed.promptParts ?? NO_PARTS);
   const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens) + tokensOf(promptParts);
@@ -51,28 +46,33 @@ export function withTarget(
   return {
     model: parsed.model,
     modelSpan: parsed.modelSpan,
+    modelIn: parsed.modelIn,
     isStream: parsed.isStream,
     promptSpans: parsed.promptSpans,
     promptTokens,
     promptParts,
     maxOutputTokens: parsed.maxOutputTokens,
+    choices: parsed.choices ?? 1,
     cacheSalt: parsed.cacheSalt,
     saltSpan: parsed.saltSpan ?? NO_SPAN,
     // A body without a model may be an empty object.
-    isSalted: parsed.isSalted === true && parsed.saltSpan !== undefined && parsed.modelSpan[0] >= 0,
+    isSalted:
+      parsed.isSalted === true && parsed.saltSpan !== undefined && parsed.modelSpan[0] >= 0 && parsed.modelIn === undefined,
     isRepeatable: parsed.isRepeatable,
+    asksForNothing: parsed.asksForNothing === true,
     isFollowUp: parsed.isFollowUp === true,
     parsedTokens: parsed.promptTokens,
-    id: incoming.id,
+    id: ticket.id,
     api: parser.type,
-    path: incoming.path,
+    path: ticket.path,
     dialect: parser.plugin.dialect,
     headers: head,
     body: body.bytes,
     target,
     rule: draw?.rule ?? "",
     draw: draw?.method,
-    onDemand: onDemand(target, config, pool),
+    placedAt: run.placedAt,
+    onDemand: onDemand(target, config, facts, load),
     prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens, promptParts) ?? NO_PREFIX,
   };
 }

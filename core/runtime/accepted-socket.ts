@@ -1,6 +1,7 @@
 import type { Socket, SocketConstructorOpts } from "node:net";
 import { isBun, PlainSocket } from "./plain-socket.ts";
 import { readPastStream, readStream } from "./read-past-stream.ts";
+import { readTurns } from "./read-turns.ts";
 
 /** Most bytes of one read: a body of 64 KB and its head come in one. */
 export const READ_BYTES = 128 * 1024;
@@ -27,20 +28,22 @@ export function readAccepted(socket: Socket, read: (chunk: Buffer) => void): Soc
   const handle = owner._handle;
   const isEncrypted = (socket as { encrypted?: boolean }).encrypted === true;
   if (isEncrypted || isBun || typeof handle?.useUserBuffer !== "function") {
-    if (isBun && !isEncrypted) readPastStream(socket, read);
-    else readStream(socket, read);
+    const paced = readTurns.pace(socket, read);
+    if (isBun && !isEncrypted) readPastStream(socket, paced);
+    else readStream(socket, paced);
     return socket;
   }
   owner._handle = null;
   const onread = {
     buffer: shared,
     callback(bytes: number, buffer: Uint8Array) {
-      read((buffer as Buffer).subarray(0, bytes));
+      paced((buffer as Buffer).subarray(0, bytes));
       return true;
     },
   };
   const options = { handle, onread, allowHalfOpen: false };
   const moved = new PlainSocket(options as SocketConstructorOpts);
+  const paced = readTurns.pace(moved, read);
   moved.once("close", () => socket.destroy());
   return moved;
 }

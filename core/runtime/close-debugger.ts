@@ -1,12 +1,10 @@
 import { setTimeout } from "node:timers";
 
-const IS_DENO = "deno" in process.versions;
 /** Deno opens it in the moments after the signal. */
 const LOOKS_MS = [0, 20, 100, 500];
 
-/** Closes the debugger that Deno opens at SIGUSR1, whoever listens for that signal; it has no flag against it. */
+/** Closes the debugger that Deno opens at SIGUSR1, whoever listens for that signal. */
 export function closeDebugger(): void {
-  if (!IS_DENO) return;
   void import("node:inspector").then((inspector) => {
     for (const ms of LOOKS_MS)
       setTimeout(() => {

@@ -80,8 +80,9 @@ function ownPipe(output: OutputNumber): Writable | undefined {
 }
 
 function byStream(stream: Writable): WriteSome {
-  // The callback of each write gets the error too; without a listener it would count as uncaught.
-  stream.on("error", () => {});
+  // Whoever opens an output deals with its errors: the callback of each write gets them, and what ended the program at one does so no
+  // more. Without a listener they would count as uncaught.
+  stream.removeAllListeners("error").on("error", () => {});
   return (bytes) =>
     new Promise((resolve, reject) => {
       stream.write(bytes, (error) => (error ? reject(error) : resolve(bytes.length)));

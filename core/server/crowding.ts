@@ -17,10 +17,10 @@ export class Crowding {
   pauses = 0;
   /** Whether there is one now. */
   isNow = false;
-  readonly #log: Pick<Log, "warn">;
+  readonly #log: Log;
   #wasTurnedAway = false;
 
-  constructor(log: Pick<Log, "warn">) {
+  constructor(log: Log) {
     this.#log = log;
   }
 

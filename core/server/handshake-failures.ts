@@ -39,13 +39,13 @@ const QUIET_MS = 60_000;
 /** Handshakes that failed, counted by reason. */
 export class HandshakeFailures {
   readonly counts: Record<Reason, number> = { "not-tls": 0, version: 0, "client-certificate": 0, left: 0, other: 0 };
-  readonly #clock: Pick<Clock, "now">;
-  readonly #log: Pick<Log, "warn">;
+  readonly #clock: Clock;
+  readonly #log: Log;
   readonly #port: string;
   readonly #toldAtMs = new Map<Reason, number>();
 
   /** `port`: which one, in log lines. */
-  constructor(clock: Pick<Clock, "now">, log: Pick<Log, "warn">, port: string) {
+  constructor(clock: Clock, log: Log, port: string) {
     this.#clock = clock;
     this.#log = log;
     this.#port = port;

@@ -26,7 +26,7 @@ export class RequestBody {
     this.#isChunked = framing.kind === "chunked";
     this.#bytesLeft = framing.length;
     if (!this.#isChunked) return;
-    this.#decoder ??= new ChunkedDecoder();
+    this.#decoder ??= new ChunkedDecoder("request");
     this.#decoder.reset();
   }
 

@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import type { RouterError } from "../contract/errors.ts";
+import type { RequestReceiver } from "../contract/slots/decode.ts";
 import { bodyTimeout, errorOf, expectationFailed, headTimeout } from "../errors/wire-errors.ts";
-import type { RequestReceiver } from "../host/request-receiver.ts";
 import { LAST_WORDS_MS } from "../host/response-writer.ts";
 import { readAccepted } from "../runtime/accepted-socket.ts";
-import { nextTurn } from "../runtime/next-turn.ts";
+import { afterOthersReads } from "../runtime/next-turn.ts";
 import type { Timed } from "../wire/deadlines.ts";
 import type { Head } from "../wire/head.ts";
 import { HeadParser } from "../wire/head-parser.ts";
@@ -95,7 +95,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     let served = 0;
     try {
       while (at < chunk.length) {
-        // Responses that nobody reads are memory; many requests that need no replica, in one turn, would hold up everybody else.
+        // Responses that nobody reads take memory; many requests that need no replica, handled in one turn, would hold up everybody else.
         if (this.#state === "idle" && (served++ >= MOST_IN_A_TURN || this.#socket.writableNeedDrain))
           return this.#hold(chunk.subarray(at));
         if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
@@ -173,7 +173,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   #hold(bytes: Buffer): void {
     this.#keep(bytes);
     this.#socket.pause();
-    if (!this.#socket.writableNeedDrain) nextTurn(() => this.#drained());
+    if (!this.#socket.writableNeedDrain) afterOthersReads(() => this.#drained());
   }
 
   #keep(bytes: Buffer): void {

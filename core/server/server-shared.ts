@@ -1,6 +1,6 @@
 import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
-import type { RequestStarter } from "../host/request-receiver.ts";
+import type { RequestStarter } from "../host/request-starter.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import type { Limits } from "../settings.ts";
 import type { ClientCounts } from "../wire/client-counts.ts";
@@ -19,19 +19,23 @@ export interface OpenConnection {
   cut(): void;
 }
 
-/** What all connections of one server share, as it is now. */
-export interface ServerShared {
+/** What a server is given for all of its connections. */
+export interface ServerParts {
   readonly limits: Limits;
   readonly clock: Clock;
-  /** Connections of each client address. */
-  readonly clients: ClientCounts;
   /** Is told how many bytes of responses wait for their clients. */
   readonly memory: UnreadCounter;
+  readonly start: RequestStarter;
+  /** Responds to a head that is broken or took too long. It has no path, so no API that would decide the error's shape. */
+  readonly refuse: (response: ResponseWriter, error: RouterError) => void;
+}
+
+/** What all connections of one server share, as it is now. */
+export interface ServerShared extends ServerParts {
+  /** Connections of each client address. */
+  readonly clients: ClientCounts;
   readonly deadlines: Deadlines;
   /** The connection is closed. */
   readonly ended: (connection: OpenConnection) => void;
   readonly isDraining: boolean;
-  readonly start: RequestStarter;
-  /** Responds to what is no request yet: a head that is broken or took too long. Without a path there is no API to name a dialect. */
-  readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }

@@ -9,11 +9,11 @@ import { displacedBy } from "./displaced.ts";
 import { HandshakeFailures } from "./handshake-failures.ts";
 import { type Listener, startListener } from "./listener.ts";
 import { ServerConnection } from "./server-connection.ts";
-import type { OpenConnection, ServerShared } from "./server-shared.ts";
+import type { OpenConnection, ServerParts } from "./server-shared.ts";
 import { TlsGate } from "./tls-gate.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
-export interface WireServerOptions extends Pick<ServerShared, "limits" | "clock" | "memory" | "start" | "refuse"> {
+export interface WireServerOptions extends ServerParts {
   readonly host: string;
   readonly port: number;
   /** Whether other processes may listen on the same port. */
@@ -24,7 +24,7 @@ export interface WireServerOptions extends Pick<ServerShared, "limits" | "clock"
    */
   readonly whenFull?: "wait" | "displace";
   /** Is told when no more connections are taken. */
-  readonly log?: Pick<Log, "warn">;
+  readonly log?: Log;
   /** Undefined: plain HTTP. */
   readonly tls?: ServerTls | undefined;
 }

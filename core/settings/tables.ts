@@ -20,7 +20,7 @@ export const LIMITS = {
   bodyDepth: count(256, "Deepest nesting of a JSON body.", 1, 10_000),
   headTimeoutMs: time(20_000, "From the first byte of a request head to its last."),
   bodyTimeoutMs: time(60_000, "From the end of the head to the end of the body."),
-  idleTimeoutMs: time(75_000, "How long a client connection may stay open without a request."),
+  idleTimeoutMs: time(120_000, "How long a client connection may stay open without a request."),
   writeTimeoutMs: time(60_000, "How long a client may read nothing of a response."),
   connectTimeoutMs: time(1_000, "Opening a connection to a replica, TLS included."),
   responseTimeoutMs: time(600_000, "From the request's last byte sent to the response's head."),
@@ -35,7 +35,19 @@ export const LIMITS = {
   ),
   perClientRequests: count(0, "Requests of one client address under way at once; those beyond it get 429. 0 turns it off.", 0),
   pluginMs: time(2, "Time that a filter, scorer or picker may take for one request.", 1, 60_000),
+  featureWaitMs: time(30_000, "How long a request waits for a feature that is not one of the router's own."),
+  stuckMs: time(
+    30_000,
+    "How long one call, such as of a plugin that never returns, may keep everything else from running before the process ends itself; 0 for ever.",
+    0,
+  ),
   retries: count(2, "Extra tries on other replicas after the first.", 0, 100),
+  gatewayFallbacks: count(
+    0,
+    "`signalbox epp`: endpoints that a gateway is told of behind the first, for it to try in their order.",
+    0,
+    100,
+  ),
   settleMs: time(0, "How long a stop still accepts connections while /ready says 503, so that load balancers notice.", 0),
   drainTimeoutMs: time(25_000, "How long a stop waits for requests under way.", 0),
 };
@@ -44,9 +56,9 @@ export const LIMITS = {
 export const RETRIES = {
   stale: onOff(
     true,
-    "One more try when a kept-alive connection ends before a byte of the response: on another replica, or a fresh one to the same.",
+    "One more try when a kept-alive connection ends before a byte of the response: on a fresh one to the same replica.",
   ),
-  wedged: onOff(false, "A try on another replica for requests that were cut because theirs makes no progress."),
+  wedged: onOff(true, "A try on another replica for requests that were cut because theirs makes no progress."),
   budgetShare: share(0.2, "Tries on other replicas, as a share of the requests of the last ten seconds."),
   budgetLeast: count(3, "So many of them are allowed however few the requests are.", 0),
   backoffMs: time(25, "The pause before the first retry is a random part of this; 0 for none.", 0, 60_000),

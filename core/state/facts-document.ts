@@ -72,10 +72,23 @@ const endpoint = z.looseObject({
   unlisted: z.record(z.string(), z.object({ standing: z.enum(["loading", "served", "refused"]), leftMs: z.number() })),
 });
 
-/** The state that a plugin keeps, written as JSON with the container that it is in. */
+/** State written as JSON, with the container that it is in. */
+const savedValue = z.object({ as: z.enum(["map", "set", "json"]), value: z.unknown() });
+
+/** The state that a plugin keeps. */
 const keptState = z
-  .object({ type: z.string(), name: z.string(), version: z.int(), as: z.enum(["map", "set", "json"]), value: z.unknown() })
+  .object({ type: z.string(), name: z.string(), version: z.int(), ...savedValue.shape })
   .refine(fits, { error: "the value does not fit its container" });
+
+/** Facts and load at one moment. */
+const poolDocument = z.object({
+  nowMs: z.number().describe("The router's clock, by which times in Ms are written."),
+  adapterLoadMs: z.number(),
+  endpoints: z
+    .array(endpoint)
+    .refine((all) => areDistinct(all.map(({ slot }) => slot)), "two of them have the same slot")
+    .refine((all) => areDistinct(all.map(({ name }) => name)), "two of them have the same name"),
+});
 
 /**
  * Facts and load at one moment as plain JSON, so that another process can repeat a decision, as the admin API describes it and as a
@@ -85,8 +98,6 @@ const keptState = z
 export const factsSchema = z.object({
   version: z.literal(FACTS_VERSION).describe("Grows with each change of the shape."),
   savedAt: z.string().describe("In ISO 8601."),
-  nowMs: z.number().describe("The router's clock, by which times in Ms are written."),
-  adapterLoadMs: z.number(),
   tokenFactors: z.record(z.string(), z.number()).describe("Reported / estimated length of prompts, by API."),
   partTokens: z
     .record(z.string(), z.partialRecord(z.enum(["image", "audio", "video", "file"]), z.number().nonnegative()))
@@ -94,28 +105,21 @@ export const factsSchema = z.object({
     .describe("Tokens of an image, and of a KiB of another part that is not text, by target."),
   kept: listOf(keptState).describe("What built-in plugins keep, such as the turns of round-robin."),
   lost: names.describe("Plugins that keep something which is not in this document."),
-  endpoints: z
-    .array(endpoint)
-    .refine((all) => areDistinct(all.map(({ slot }) => slot)), "two of them have the same slot")
-    .refine((all) => areDistinct(all.map(({ name }) => name)), "two of them have the same name"),
+  ...poolDocument.shape,
 });
 
 export type FactsDocument = z.infer<typeof factsSchema>;
+export type PoolDocument = z.infer<typeof poolDocument>;
 export type SavedState = FactsDocument["kept"][number];
+export type SavedValue = z.infer<typeof savedValue>;
 type EndpointDocument = FactsDocument["endpoints"][number];
 type NumberName = keyof EndpointDocument["load"];
 
 const NUMBERS = Object.keys(loadNumbers.shape) as readonly NumberName[];
 
-interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "partTokens" | "kept" | "lost"> {
-  /** The names that replicas may load: for a decision about another name, what its refusals taught is lost. */
-  readonly targets: Iterable<string>;
-}
-
-export function writeFacts({ endpoints }: Facts, load: LoadView, { targets, ...extras }: FactsExtras): FactsDocument {
+/** `targets`: the names that replicas may load; for a decision about another name, what its refusals taught is lost. */
+export function writePool({ endpoints }: Facts, load: LoadView, targets: Iterable<string>): PoolDocument {
   return {
-    version: FACTS_VERSION,
-    ...extras,
     nowMs: load.nowMs,
     adapterLoadMs: load.adapterLoadMs,
     endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load, targets)),
@@ -123,7 +127,7 @@ export function writeFacts({ endpoints }: Facts, load: LoadView, { targets, ...e
 }
 
 /** Turns a document into the arguments of `decide`. */
-export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocument, "endpoints" | "nowMs" | "adapterLoadMs">): {
+export function readPool({ endpoints, nowMs, adapterLoadMs }: PoolDocument): {
   readonly facts: Facts;
   readonly load: LoadView;
 } {
@@ -134,7 +138,10 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocumen
   const unlisted = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.unlisted))]));
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
-  const readNumbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
+  const readNumbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Record<
+    NumberName,
+    (slot: number) => number
+  >;
   return {
     facts,
     load: {
@@ -227,7 +234,7 @@ export function checkedFacts(value: unknown): FactsDocument {
 const areDistinct = (values: readonly unknown[]) => new Set(values).size === values.length;
 
 /** Whether the value can be put into its container. */
-function fits({ as, value }: { readonly as: "map" | "set" | "json"; readonly value: unknown }): boolean {
+function fits({ as, value }: SavedValue): boolean {
   if (as === "json") return true;
   return Array.isArray(value) && (as === "set" || value.every((entry) => Array.isArray(entry)));
 }

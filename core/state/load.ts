@@ -9,16 +9,14 @@ import { UnlistedNames } from "./unlisted-names.ts";
 /** The most endpoints that a router can have at once. A slot is reused when its endpoint has gone and its requests have ended. */
 export const MAX_SLOTS = 1024;
 
-/**
- * The live numbers of every endpoint, one typed array per number, indexed by slot. Every change goes through a method. Times are on
- * the router's clock.
- */
+/** Live numbers of every endpoint by slot, one array for each, times on the router's clock. Only `cacheTokens` changes without a method. */
 export class LoadTable {
   readonly inFlight: Int32Array;
   readonly prefillTokens: Float64Array;
   readonly waiting: Float64Array;
   readonly running: Float64Array;
   readonly kvUsage: Float64Array;
+  readonly cacheTokens: (number | undefined)[] = [];
   readonly attributes: ReadonlyMap<string, number>[];
   readonly scrapedAtMs: Float64Array;
   readonly freshness: Float64Array;
@@ -94,7 +92,7 @@ export class LoadTable {
   }
 
   /** Whether the slot's numbers still belong to this endpoint; check it before a late write. */
-  isCurrent({ slot, generation }: Pick<Endpoint, "slot" | "generation">): boolean {
+  isCurrent({ slot, generation }: Endpoint): boolean {
     return this.#generations[slot] === generation;
   }
 

@@ -11,7 +11,10 @@ const MOST_TIMES = 16;
 const MOST_TEXT = 4;
 /** Tokens that the parts of one request count together whose data are elsewhere: a few bytes name each, and nobody knows its size. */
 const MOST_ELSEWHERE = 262_144;
-/** Clients may invent names of targets: those that taught nothing for longest make room, and longer ones are not kept. */
+/**
+ * Clients may invent names of targets: the name that taught nothing for the longest time is dropped first, and very long names are not
+ * kept.
+ */
 const MOST_TARGETS = 1_024;
 const LONGEST_TARGET = 512;
 

@@ -1,22 +1,27 @@
-import { PrefixIndex, type PrefixIndexSettings } from "./prefix-index.ts";
-
-type Settings = Pick<PrefixIndexSettings, "blockBytes" | "maxBytes" | "countGenerated">;
+import type { PrefixSettings } from "../contract/plugin.ts";
+import { PrefixIndex } from "./prefix-index.ts";
 
 /** The prefix index that the config asks for, and what is known of the caches that it stands for. */
 export class PoolPrefixes {
   /** Undefined while no plugin reads prefixes. */
   index: PrefixIndex | undefined;
-  #settings: Settings | undefined;
+  #settings: PrefixSettings | undefined;
   /** In tokens, by slot. */
   readonly #capacities = new Map<number, number>();
+  readonly #secret: ArrayLike<number> | undefined;
+
+  /** `secret`: what prompts are hashed with, for runs that are to be repeated; left out, each index draws its own. */
+  constructor(secret?: ArrayLike<number>) {
+    this.#secret = secret;
+  }
 
   /**
    * The index is kept if its settings are the same; otherwise there will be an empty one, since blocks of another size are not
    * comparable. Throws RangeError when there is no memory for it; the returned function puts it in place.
    */
-  prepare(settings: Settings | undefined): () => void {
+  prepare(settings: PrefixSettings | undefined): () => void {
     if (isSame(this.#settings, settings)) return () => {};
-    const index = settings && new PrefixIndex(settings);
+    const index = settings && new PrefixIndex({ ...settings, secret: this.#secret });
     return () => {
       this.#settings = settings;
       this.index = index;
@@ -37,7 +42,7 @@ export class PoolPrefixes {
   }
 }
 
-function isSame(one: Settings | undefined, other: Settings | undefined): boolean {
+function isSame(one: PrefixSettings | undefined, other: PrefixSettings | undefined): boolean {
   return (
     one?.blockBytes === other?.blockBytes && one?.maxBytes === other?.maxBytes && one?.countGenerated === other?.countGenerated
   );

@@ -28,9 +28,9 @@ const NUMBERS = 6;
 export class PrefillQueue {
   readonly #work: PrefillWork[] = [];
   readonly #row = new Float64Array(NUMBERS);
-  readonly #speed: Pick<ReplicaSpeed, "rateAt">;
+  readonly #speed: ReplicaSpeed;
 
-  constructor(speed: Pick<ReplicaSpeed, "rateAt">) {
+  constructor(speed: ReplicaSpeed) {
     this.#speed = speed;
   }
 

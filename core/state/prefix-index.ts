@@ -20,7 +20,7 @@ export interface PrefixIndexSettings {
   /** Whether generated text takes room in the caches; false: only prompts do. */
   readonly countGenerated?: boolean;
   /** Six 32-bit words, random by default; tests pass fixed ones. */
-  readonly secret?: ArrayLike<number>;
+  readonly secret?: ArrayLike<number> | undefined;
 }
 
 export interface PrefixIndexStats {

@@ -25,7 +25,7 @@ const WRONG_SHARE = 0.1;
 const WRONG_WEIGHT = 1 / 64;
 /** So unlikely must it be that the samples that speak for another slowdown are all wrong. */
 const CHANCE = 1e-4;
-/** But more of the samples kept of one replica are never asked for: else a wrong belief could stay for ever. */
+/** No more samples than this are ever needed to change what is believed of a replica: else a wrong belief could stay for ever. */
 const MOST_NEEDED = 12;
 /** The rate is learned from samples with so many tokens per prompt, of which at most this share is uncertain. */
 const LONG_PROMPT_TOKENS = 2_000;

@@ -13,7 +13,10 @@ export interface RoomRules {
 
 /** So many milliseconds of prompts may be ahead of a request while nobody waits: as many as come together below capacity. */
 const CALM_MS = 600;
-/** And while others wait: an engine is busy with these until the next one comes, and what comes later with a higher priority is not late. */
+/**
+ * The same while others wait: enough to keep an engine busy until the next request comes, and little enough that a later request of higher
+ * priority is not late.
+ */
 const BUSY_MS = 50;
 /** An engine may be silent for so long before it counts as full, and for twice as long again as the prompt in front takes. */
 const SILENCE_MS = 100;

@@ -1,14 +1,14 @@
-import type { SavedState } from "./facts-document.ts";
+import type { SavedValue } from "./facts-document.ts";
 
 /** The state as JSON; undefined for one that has another shape, such as an object of a class. */
-export function savedValue(state: unknown): Pick<SavedState, "as" | "value"> | undefined {
+export function savedValue(state: unknown): SavedValue | undefined {
   if (state instanceof Map) return isPlain([...state]) ? { as: "map", value: [...state] } : undefined;
   if (state instanceof Set) return isPlain([...state]) ? { as: "set", value: [...state] } : undefined;
   return isPlain(state) ? { as: "json", value: state } : undefined;
 }
 
 /** The state that `savedValue` wrote. Throws TypeError for a value that does not fit its container. */
-export function restoredValue({ as, value }: Pick<SavedState, "as" | "value">): unknown {
+export function restoredValue({ as, value }: SavedValue): unknown {
   if (as === "json") return value;
   if (!Array.isArray(value)) throw new TypeError("A map or a set is written as a list");
   return as === "map" ? new Map(value as [unknown, unknown][]) : new Set(value);

@@ -1,4 +1,4 @@
-/** Numbers of the last time: `width` of them in each of some buckets of time, of which the oldest is forgotten at once. */
+/** Counts of the last minutes, in buckets of time with `width` numbers each. As time passes, the oldest bucket is forgotten as a whole. */
 export class SlidingWindow {
   /** Bucket after bucket. */
   readonly numbers: Float64Array;
@@ -20,7 +20,7 @@ export class SlidingWindow {
 
   /**
    * Forgets the buckets that time has passed over. Returns where the numbers of the present one begin. `nowMs` is on the router's clock,
-   * never below 0; an earlier time than was given before is taken for that.
+   * never below 0; a time before the latest one counts as the latest one.
    */
   at(nowMs: number): number {
     // Almost every call ends here.
@@ -41,6 +41,13 @@ export class SlidingWindow {
 
   add(place: number, amount: number, nowMs: number): void {
     this.numbers[this.at(nowMs) + place]! += amount;
+  }
+
+  /** Takes back what was added at an earlier moment, unless it is forgotten. */
+  takeBack(place: number, amount: number, thenMs: number, nowMs: number): void {
+    this.at(nowMs);
+    const ago = Math.max(0, this.#bucket - Math.floor(thenMs / this.#bucketMs));
+    if (ago < this.#buckets) this.numbers[this.before(ago) + place]! -= amount;
   }
 
   /** Of all buckets. */

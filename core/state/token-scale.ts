@@ -1,6 +1,6 @@
 import type { Usage } from "../contract/outcome.ts";
-import type { CountedPart } from "../contract/prompt-part.ts";
-import { PartScale } from "./part-scale.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import { PartScale, type PartTokens } from "./part-scale.ts";
 
 /** Ratios outside these bounds come from prompts that are not text (a part that was not recognised), so they are ignored. */
 const MIN_FACTOR = 0.125;
@@ -11,15 +11,6 @@ const PRIOR_TOKENS = 1_000;
 const HALF_LIFE_TOKENS = 1_000_000;
 /** Shorter prompts consist mostly of the chat template, so they are ignored. */
 const MIN_TOKENS = 16;
-
-/** What is known of a prompt whose length a replica reports. */
-interface ReportedPrompt {
-  readonly api: string;
-  readonly target: string;
-  /** The estimate of its text, before correction. */
-  readonly parsedTokens: number;
-  readonly promptParts: readonly CountedPart[];
-}
 
 interface Sums {
   estimated: number;
@@ -32,8 +23,14 @@ interface Sums {
  */
 export class TokenScale {
   /** Tokens of the parts that are not text. */
-  readonly parts = new PartScale();
+  readonly parts: PartScale;
   readonly #sums = new Map<string, Sums>();
+
+  /** `factors` and `partTokens`: what another process has learnt. */
+  constructor(factors: Readonly<Record<string, number>> = {}, partTokens: PartTokens = {}) {
+    this.parts = new PartScale(partTokens);
+    for (const [api, factor] of Object.entries(factors)) this.#sums.set(api, { estimated: 1, reported: factor });
+  }
 
   /** The estimate, corrected by the API's factor. */
   scaled(api: string, estimatedTokens: number): number {
@@ -50,9 +47,8 @@ export class TokenScale {
     return Object.fromEntries([...this.#sums.keys()].map((api) => [api, this.factor(api)]));
   }
 
-  /** Learns from one prompt how long its text is, and its parts; without a count of the parts alone, one of the two. */
-  reported(prompt: ReportedPrompt, { promptTokens, partTokens }: Pick<Usage, "promptTokens" | "partTokens">): void {
-    const { api, target, parsedTokens, promptParts } = prompt;
+  /** Learns from one prompt how long its text and its parts are. Without a separate count of the parts it learns only one of the two. */
+  reported({ api, target, parsedTokens, promptParts }: InferenceRequest, { promptTokens, partTokens }: Usage): void {
     if (promptParts.length > 0 && partTokens === undefined) {
       this.parts.learnBeside(target, promptParts, this.scaled(api, parsedTokens), promptTokens);
       return;

@@ -5,7 +5,7 @@ const MOST_NAMES = 256;
 /** How long a name rests on an endpoint after its first 404 for it; each further one doubles it, up to the longest. */
 const FIRST_REST_MS = 2_000;
 const LONGEST_REST_MS = 60_000;
-/** A response counts so long as a sign that the endpoint has the name, though its list does not show it. */
+/** For so long after a response, the endpoint is believed to have the name, though its list does not show it. */
 const SERVED_MS = 10_000;
 /** A load that takes longer than this and than four usual ones is not waited for any more. */
 const LONGEST_LOAD_MS = 10_000;

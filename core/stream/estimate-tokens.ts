@@ -1,28 +1,24 @@
-/** Text that a model generated, in the events of the APIs that are served: answers, reasoning, arguments of tools. */
-const TEXT = /"(?:content|reasoning_content|reasoning|text|delta|thinking|arguments|partial_json)" ?: ?"((?:[^"\\]|\\.)+)"/g;
+import { TEXT_MEMBERS } from "./text-members.ts";
+
+const TEXT = new RegExp(`"(?:${TEXT_MEMBERS.join("|")})" ?: ?"((?:[^"\\\\]|\\\\.)+)"`, "g");
 /** Of the text of several tokens; English has about 4.5. */
 const BYTES_PER_TOKEN = 5;
 /** More text in an event than this, on average, is more than one token; other scripts than Latin have up to ten bytes in a token. */
 const MOST_BYTES_OF_ONE = 10;
-/** About the bytes of an event around its text, where none can be looked at. */
-const USUAL_ENVELOPE = 240;
 const EVENT_END = /\n\r?\n/g;
 /** Lines that keep a connection open; they are no event. */
 const ONLY_COMMENTS = /^(?::[^\n]*(?:\n|$))+$/;
 
 /**
  * Estimates the tokens of a stream: one for each event with text, and more where its events have more text than one token has.
- * What its events look like is read from the last ones.
  *
  * @param tail - the end of the stream, in Latin 1, so that its length is in bytes
  * @param events - all events that have ended
- * @param bytes - of the whole stream
+ * @param textBytes - of the whole stream; undefined where the tail is the whole stream
  */
-export function estimateTokens(tail: string, events: number, bytes: number): number {
-  let spoke = 0;
+export function estimateTokens(tail: string, events: number, textBytes: number | undefined): number {
   let silent = 0;
-  let silentBytes = 0;
-  let envelopes = 0;
+  let shownBytes = 0;
   let start = 0;
   // What comes last has not ended. With `exec`, because `split` and `matchAll` make a copy of the expression at each call.
   EVENT_END.lastIndex = 0;
@@ -31,21 +27,37 @@ export function estimateTokens(tail: string, events: number, bytes: number): num
     const isFirst = start === 0;
     start = EVENT_END.lastIndex;
     // It may lack its beginning, unless the tail is the whole stream.
-    if (isFirst && bytes > tail.length) continue;
-    const textBytes = textBytesIn(event);
-    const bytesWithEnd = event.length + 2;
-    if (textBytes > 0) {
-      spoke += 1;
-      envelopes += bytesWithEnd - textBytes;
-    } else {
-      if (!ONLY_COMMENTS.test(event)) silent += 1;
-      silentBytes += bytesWithEnd;
-    }
+    if (isFirst && textBytes !== undefined) continue;
+    const bytes = textBytesIn(event);
+    shownBytes += bytes;
+    if (bytes === 0 && !ONLY_COMMENTS.test(event)) silent += 1;
   }
   const speaking = Math.max(0, events - silent);
-  const envelope = spoke === 0 ? USUAL_ENVELOPE : envelopes / spoke;
-  const textBytes = bytes - silentBytes - speaking * envelope;
-  return textBytes > speaking * MOST_BYTES_OF_ONE ? Math.round(textBytes / BYTES_PER_TOKEN) : speaking;
+  const spoken = textBytes ?? shownBytes;
+  return spoken > speaking * MOST_BYTES_OF_ONE ? Math.round(spoken / BYTES_PER_TOKEN) : speaking;
+}
+
+/** About the bytes of a document around its text. */
+const USUAL_FRAME = 300;
+/** How much smaller text is when it is compressed; and about the bytes of an event with one token, compressed with others like it. */
+const COMPRESSION = 3;
+const COMPRESSED_EVENT = 20;
+
+/**
+ * Estimates the generated tokens in a JSON document by the length of its text. Of a document that is longer than what is known of it, all
+ * but a usual frame is taken for text.
+ *
+ * @param tail - the end of the document, in Latin 1
+ */
+export function estimateInDocument(tail: string, bytes: number): number {
+  const textBytes = bytes <= tail.length ? textBytesIn(tail) : 0;
+  // Without a text it may be the input of a tool, which is bare JSON in the messages API.
+  return Math.ceil((textBytes > 0 ? textBytes : Math.max(0, bytes - USUAL_FRAME)) / BYTES_PER_TOKEN);
+}
+
+/** Estimates the generated tokens in a compressed response, of which only the length is known. */
+export function estimateCompressed(bytes: number, isEventStream: boolean): number {
+  return Math.ceil(isEventStream ? bytes / COMPRESSED_EVENT : (bytes * COMPRESSION) / BYTES_PER_TOKEN);
 }
 
 function textBytesIn(event: string): number {

@@ -7,6 +7,8 @@ const NOTHING = 0;
 const RETURN = 1;
 const COMMENT = 2;
 const FIELD = 3;
+/** So much of an event's first line is noted: an event's name, or its type where that is the first of its data. */
+const NOTED_BYTES = 64;
 
 /**
  * Follows an event stream (HTML standard, 9.2.6), whatever pieces it comes in: how many events have ended, whether the opening events
@@ -25,12 +27,21 @@ export class EventStream {
   #line = NOTHING;
   /** LF, before which a CR may stand, or CR alone. The first line's end tells which; 0 before. */
   #lineEnd = 0;
+  /** How the last event begins, where that is noted. */
+  readonly #noted: Buffer | undefined;
+  #notedBytes = 0;
   /** The first line has not ended, or with this CR. */
   #isAfterReturn = false;
 
-  /** `openingEvents` come before the prompt is worked off. */
-  constructor(openingEvents: number) {
+  /** `openingEvents` come before the prompt is worked off. `isNoted`: `lastBegins` will be asked. */
+  constructor(openingEvents: number, isNoted = false) {
     this.#openingEvents = openingEvents;
+    this.#noted = isNoted ? Buffer.alloc(NOTED_BYTES) : undefined;
+  }
+
+  /** Whether the first line of the last event has the text near its beginning. */
+  lastBegins(text: string): boolean {
+    return this.#noted !== undefined && text !== "" && this.#noted.toString("latin1", 0, this.#notedBytes).includes(text);
   }
 
   /** Whether a byte of an event after the opening events has come. */
@@ -76,9 +87,17 @@ export class EventStream {
 
   #readLine(chunk: Buffer, at: number, end: number): void {
     if (this.#line === RETURN) this.#line = FIELD;
-    if (this.#line !== NOTHING) return;
-    if (chunk[at] === COLON) this.#line = COMMENT;
-    else this.#line = chunk[at] === CR && end - at === 1 ? RETURN : FIELD;
+    const isFirst = this.#line === NOTHING;
+    if (isFirst) {
+      if (chunk[at] === COLON) this.#line = COMMENT;
+      else this.#line = chunk[at] === CR && end - at === 1 ? RETURN : FIELD;
+    }
+    if (this.#noted !== undefined && this.#line === FIELD && this.openLines === 0) this.#note(chunk, at, end, isFirst);
+  }
+
+  #note(chunk: Buffer, at: number, end: number, isFirst: boolean): void {
+    if (isFirst) this.#notedBytes = 0;
+    this.#notedBytes += chunk.copy(this.#noted!, this.#notedBytes, at, Math.min(end, at + NOTED_BYTES - this.#notedBytes));
   }
 
   #lineEnded(): void {

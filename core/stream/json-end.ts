@@ -1,4 +1,4 @@
-import { isBlank } from "./member.ts";
+import { isBlank } from "./json-bytes.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

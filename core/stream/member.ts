@@ -1,3 +1,4 @@
+import { isBlank } from "./json-bytes.ts";
 import { Pattern } from "./pattern.ts";
 
 const COLON = 0x3a;
@@ -15,6 +16,12 @@ export const AT_START = 0;
 export class Member {
   /** As people read it: the key, if it is one. */
   readonly name: string;
+  /** It is a key with its value, or the beginning of that. */
+  readonly isMember: boolean;
+  /** Any value that begins so: `"stop_reason":"`. */
+  readonly isOpen: boolean;
+  /** The text of the value; "" without one. */
+  readonly value: string;
   /** The state after which the search is over: all of it is found. */
   readonly found: number;
   readonly #bytes: Uint8Array;
@@ -24,6 +31,9 @@ export class Member {
     const key = text.startsWith('"') ? text.slice(0, text.indexOf('"', 1) + 1) : text;
     const bytes = Array.from(text, (char) => char.charCodeAt(0));
     this.name = key;
+    this.isMember = key !== text;
+    this.value = /:"(.+)"$/.exec(text)?.[1] ?? "";
+    this.isOpen = this.isMember && this.value === "";
     this.#key = new Pattern(key);
     this.#bytes = Uint8Array.from(bytes.at(-1) === COLON ? [...bytes, NOT_NULL] : bytes);
     this.found = this.#bytes.length;
@@ -67,9 +77,4 @@ export class Member {
     }
     return state === found;
   }
-}
-
-/** White space between the parts of JSON, and between events. */
-export function isBlank(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

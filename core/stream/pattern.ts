@@ -16,12 +16,12 @@ export class Pattern {
     for (let index = text.length - 1; index > 0; index--) this.#shifts[this.#bytes[index]!] = index;
   }
 
-  /** Where the text last stands before `end`; -1 if it does not. */
-  lastIn(bytes: Uint8Array, end: number): number {
+  /** Where the text last stands in bytes[start, end); -1 if it does not. */
+  lastIn(bytes: Uint8Array, end: number, start = 0): number {
     const shifts = this.#shifts;
     let at = Math.min(end, bytes.length) - this.length;
-    while (at >= 0 && !this.isAt(bytes, at)) at -= shifts[bytes[at]!]!;
-    return at < 0 ? -1 : at;
+    while (at >= start && !this.isAt(bytes, at)) at -= shifts[bytes[at]!]!;
+    return at < start ? -1 : at;
   }
 
   /** Whether the text stands in the bytes at this place. */

@@ -1,13 +1,15 @@
 import type { Dialect } from "../contract/errors.ts";
 import type { Usage } from "../contract/outcome.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
-import { finishReasonIn } from "./finish-reason.ts";
-import { readUsage } from "./read-usage.ts";
+import { estimateCompressed, estimateInDocument, estimateTokens } from "./estimate-tokens.ts";
+import { ReportReader } from "./report-reader.ts";
 
 /** Bytes kept from a response's end. */
 export const TAIL_BYTES = 2048;
-/** Most rings kept for later responses. */
+/** Most rings, and readers, kept for later responses. */
 const MAX_SPARE = 256;
+
+/** How a response holds the text that was generated. */
+export type BodyForm = "events" | "document" | "compressed events" | "compressed document" | "no text";
 
 /** What a response, or what came of it, says of its generation. Plain data; the fields are those of an Outcome. */
 export interface Generated {
@@ -25,11 +27,13 @@ const NOTHING_GENERATED: Generated = {
 };
 
 const spare: Buffer[] = [];
+const spareReaders: ReportReader[] = [];
 const straight = Buffer.alloc(TAIL_BYTES);
 
-/** Keeps the end of a response of any length, to find what the replica reports there. */
+/** Finds what a replica reports in a response of any length, and keeps the response's end. */
 export class UsageTap {
-  readonly #dialect: Dialect;
+  readonly #form: BodyForm;
+  #reader: ReportReader | undefined;
   /** The last read, of one span: its end is looked at where it lies, if the response ends with it. */
   #lent: Buffer | undefined;
   #lentStart = 0;
@@ -38,13 +42,17 @@ export class UsageTap {
   /** Bytes kept so far; modulo TAIL_BYTES, the index of the next byte. */
   #kept = 0;
 
-  constructor(dialect: Dialect) {
-    this.#dialect = dialect;
+  constructor(dialect: Dialect, form: BodyForm) {
+    this.#form = form;
+    this.#reader = spareReaders.pop() ?? new ReportReader();
+    this.#reader.begin(dialect, form === "events");
   }
 
   /** Reads body bytes: `spanCount` [start, end) pairs into `chunk`. Call `readDone` before the chunk is overwritten. */
   read(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void {
     this.readDone();
+    for (let i = 0; i < spanCount; i++) this.#reader?.read(chunk, spans[2 * i]!, spans[2 * i + 1]!);
+    if (this.#form === "events") this.#reader?.text.read(chunk, spans, spanCount);
     if (spanCount === 1 && this.#ring === undefined) {
       this.#lent = chunk;
       this.#lentStart = tailStart(spans[0]!, spans[1]!);
@@ -71,21 +79,42 @@ export class UsageTap {
    *
    * @param bytes - of the whole response
    * @param events - of an event stream, all that have ended, in case that it reports no usage
+   * @param mostTokens - no estimate exceeds it: the client's limit on generated tokens, or 0 for an error
    */
-  finish(isComplete: boolean, bytes: number, events = 0): Generated {
+  finish(isComplete: boolean, bytes: number, events = 0, mostTokens = Number.POSITIVE_INFINITY): Generated {
     const tail = this.tail();
+    const reader = this.#reader;
     this.#free();
-    if (tail === undefined) return NOTHING_GENERATED;
-    const usage = isComplete ? readUsage(tail) : undefined;
+    if (tail === undefined || reader === undefined) return NOTHING_GENERATED;
+    reader.end();
+    const usage = isComplete ? reader.marks.usage() : undefined;
     const reported = usage?.outputTokens ?? Number.NaN;
-    // Without any event it may be compressed, or nothing came.
-    const isOutputEstimated = Number.isNaN(reported) && events > 0;
+    const mayEstimate = Number.isNaN(reported) && mostTokens > 0;
+    const estimated = mayEstimate ? this.#estimate(tail, bytes, events, reader.text.textBytes) : Number.NaN;
+    const isOutputEstimated = !Number.isNaN(estimated);
     return {
       usage,
-      outputTokens: isOutputEstimated ? estimateTokens(tail.toString("latin1"), events, bytes) : reported,
+      outputTokens: isOutputEstimated ? Math.min(estimated, mostTokens) : reported,
       isOutputEstimated,
-      finishReason: finishReasonIn(tail, this.#dialect),
+      finishReason: reader.marks.finishReason,
     };
+  }
+
+  /** NaN if the response tells nothing. */
+  #estimate(tail: Buffer, bytes: number, events: number, textBytes: number): number {
+    switch (this.#form) {
+      case "events":
+        return events > 0
+          ? estimateTokens(tail.toString("latin1"), events, bytes > tail.length ? textBytes : undefined)
+          : Number.NaN;
+      case "document":
+        return estimateInDocument(tail.toString("latin1"), bytes);
+      case "compressed events":
+      case "compressed document":
+        return estimateCompressed(bytes, this.#form === "compressed events");
+      case "no text":
+        return Number.NaN;
+    }
   }
 
   /** The last bytes of the response so far, valid until the next call; undefined if none came. */
@@ -101,6 +130,8 @@ export class UsageTap {
 
   #free(): void {
     if (this.#ring !== undefined && spare.length < MAX_SPARE) spare.push(this.#ring);
+    if (this.#reader !== undefined && spareReaders.length < MAX_SPARE) spareReaders.push(this.#reader);
+    this.#reader = undefined;
     this.#ring = undefined;
     this.#lent = undefined;
   }

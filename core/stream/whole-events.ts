@@ -29,8 +29,9 @@ export class WholeEvents {
   /** The last read was passed on in its own framing. */
   #wasVerbatim = false;
 
-  constructor(openingEvents: number, response: EventWriter) {
-    this.stream = new EventStream(openingEvents);
+  /** See EventStream. */
+  constructor(openingEvents: number, response: EventWriter, isNoted = false) {
+    this.stream = new EventStream(openingEvents, isNoted);
     this.#response = response;
   }
 

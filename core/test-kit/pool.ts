@@ -1,7 +1,7 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadView } from "../contract/load-view.ts";
-import { type LoadNumbers, makeEndpoint, makeLoad } from "../contract/test-kit.ts";
-import { checkedFacts, readFacts } from "../state/facts-document.ts";
+import { type LoadMethod, type LoadNumbers, makeEndpoint, makeLoad } from "../contract/test-kit.ts";
+import { checkedFacts, readPool } from "../state/facts-document.ts";
 
 /** Endpoints in the order of their slots, and their numbers. */
 export interface TestPool {
@@ -9,8 +9,7 @@ export interface TestPool {
   readonly load: LoadView;
 }
 
-type Numbers = Omit<LoadNumbers, "nowMs" | "adapterLoadMs" | "unlisted">;
-type NumbersOfOne = { readonly [Name in keyof Numbers]?: ReturnType<LoadView[Name]> };
+type NumbersOfOne = { readonly [Name in LoadMethod]?: ReturnType<LoadView[Name]> };
 
 /** What one endpoint is and what its numbers are, where that is not the usual. */
 type Member = Partial<Omit<Endpoint, "name" | "slot" | "models">> & { readonly models?: Iterable<string> } & NumbersOfOne;
@@ -22,7 +21,7 @@ type Member = Partial<Omit<Endpoint, "name" | "slot" | "models">> & { readonly m
  * @example
  * const pool = testPool({ gpu1: { labels: { gpu: "h100" }, inFlight: 3 }, gpu2: {} });
  */
-export function testPool(members: Readonly<Record<string, Member>>, others: Partial<Pick<LoadView, "nowMs">> = {}): TestPool {
+export function testPool(members: Readonly<Record<string, Member>>, others: { readonly nowMs?: number } = {}): TestPool {
   const all = Object.values(members);
   // Which keys are an endpoint's own: the others are numbers of the load view.
   const usual = makeLoad(0);
@@ -44,6 +43,6 @@ export function testPool(members: Readonly<Record<string, Member>>, others: Part
  * const pool = recordedPool(JSON.parse(readFileSync("facts.json", "utf8")));
  */
 export function recordedPool(facts: unknown): TestPool {
-  const { facts: read, load } = readFacts(checkedFacts(facts));
+  const { facts: read, load } = readPool(checkedFacts(facts));
   return { endpoints: read.endpoints, load };
 }

@@ -6,8 +6,23 @@ const SIZE_DIGITS = 16;
 /** Extensions and trailers are dropped, so little of them is accepted: so many bytes of each per body. */
 const EXTENSION_BYTES = 16 * 1024;
 const TRAILER_BYTES = 16 * 1024;
-/** Spans that the array has room for at the start of a body. A read full of tiny chunks makes it grow, for that body only. */
+/** Spans that the array has room for at the start of a response. A read full of short chunks makes it grow, for that body only. */
 const KEPT_SPANS = 64;
+/**
+ * The most spans of one read, because every reader of the response takes a step for each span. Data beyond them is moved to the end of the
+ * last one.
+ */
+const MOST_RESPONSE_SPANS = 1024;
+/** A request is gathered in one piece anyway. */
+const MOST_REQUEST_SPANS = 1;
+/** Moved in a loop: a call costs more. */
+const FEW_BYTES = 32;
+/**
+ * Data of one byte costs six bytes to send and to read. Generators of JSON send such chunks, one for each number or comma; with so many
+ * of them, a request is meant to cost us time. A response may have any number: a replica sends one for each token.
+ */
+const TINY_BYTES = 16;
+const MOST_TINY_CHUNKS = 256 * 1024;
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
@@ -36,19 +51,34 @@ const TRAILER_LF = 16;
 const END_LF = 17;
 const DONE = 18;
 
-/** Decodes chunked bodies (RFC 9112 7.1) without copying: after each push, `spans` says where in its bytes the data is. */
+/**
+ * Decodes chunked bodies (RFC 9112 7.1): after each push, `spans` says where in its bytes the data is. The data is copied only where there
+ * are too many spans; then it is moved together, within the bytes that were pushed.
+ */
 export class ChunkedDecoder {
+  readonly #mostSpans: number;
+  readonly #keptSpans: number;
+  readonly #mostTinyChunks: number;
   #state = SIZE_FIRST;
   /** Bytes of data left in the chunk; while its size is being read, the size so far. */
   #left = 0;
   #digits = 0;
   #extensionBytes = 0;
   #trailerBytes = 0;
-  #spans = new Int32Array(2 * KEPT_SPANS);
+  #tinyChunks = 0;
+  #spans: Int32Array;
   #spanCount = 0;
   #dataBytes = 0;
   #end = 0;
   #isVerbatim = true;
+
+  constructor(kind: "request" | "response") {
+    const isRequest = kind === "request";
+    this.#mostSpans = isRequest ? MOST_REQUEST_SPANS : MOST_RESPONSE_SPANS;
+    this.#mostTinyChunks = isRequest ? MOST_TINY_CHUNKS : Number.POSITIVE_INFINITY;
+    this.#keptSpans = Math.min(KEPT_SPANS, this.#mostSpans);
+    this.#spans = new Int32Array(2 * this.#keptSpans);
+  }
 
   /** The data of the last push, as `spanCount` pairs of [start, end) in its bytes. Valid until the next push. */
   get spans(): Int32Array {
@@ -85,7 +115,8 @@ export class ChunkedDecoder {
     this.#digits = 0;
     this.#extensionBytes = 0;
     this.#trailerBytes = 0;
-    if (this.#spans.length > 2 * KEPT_SPANS) this.#spans = new Int32Array(2 * KEPT_SPANS);
+    this.#tinyChunks = 0;
+    if (this.#spans.length > 2 * this.#keptSpans) this.#spans = new Int32Array(2 * this.#keptSpans);
     this.#spanCount = 0;
     this.#dataBytes = 0;
     this.#end = 0;
@@ -127,10 +158,12 @@ export class ChunkedDecoder {
         case SIZE_LF:
           if (octet !== LF) throw bareCr();
           state = this.#left === 0 ? TRAILER_FIRST : DATA; // RFC 9112 7.1: last-chunk
+          if (state === DATA && this.#left < TINY_BYTES && ++this.#tinyChunks > this.#mostTinyChunks)
+            throw badFraming(TOO_MANY_TINY);
           break;
         case DATA: {
           const length = Math.min(this.#left, last - at);
-          this.#addSpan(at, at + length);
+          this.#addSpan(chunk, at, at + length);
           this.#left -= length;
           at += length - 1;
           if (this.#left === 0) state = DATA_CR;
@@ -161,7 +194,9 @@ export class ChunkedDecoder {
     return at;
   }
 
-  #addSpan(start: number, end: number): void {
+  #addSpan(chunk: Buffer, start: number, end: number): void {
+    this.#dataBytes += end - start;
+    if (this.#spanCount === this.#mostSpans) return this.#join(chunk, start, end);
     const at = 2 * this.#spanCount++;
     if (at === this.#spans.length) {
       const wider = new Int32Array(2 * at);
@@ -170,7 +205,16 @@ export class ChunkedDecoder {
     }
     this.#spans[at] = start;
     this.#spans[at + 1] = end;
-    this.#dataBytes += end - start;
+  }
+
+  /** Moves the data to the end of the last span, over framing that has been read. */
+  #join(chunk: Buffer, start: number, end: number): void {
+    const endAt = 2 * this.#spanCount - 1;
+    let to = this.#spans[endAt]!;
+    this.#spans[endAt] = to + end - start;
+    this.#isVerbatim = false;
+    if (end - start > FEW_BYTES) chunk.copyWithin(to, start, end);
+    else for (let from = start; from < end; from++) chunk[to++] = chunk[from]!;
   }
 
   /** RFC 9112 7.1.1, but without the optional white space. Returns the next state. */
@@ -236,6 +280,7 @@ function afterExtension(octet: number): number {
   throw badExtension();
 }
 
+const TOO_MANY_TINY = `More than ${MOST_TINY_CHUNKS} chunks have less than ${TINY_BYTES} bytes; send larger ones, or Content-Length.`;
 const badFraming = (message: string) => new WireError("bad_framing", message);
 const badSize = () => badFraming("A chunk size is not valid; send hexadecimal digits and CRLF.");
 const badExtension = () => badFraming("A chunk extension is not valid; leave it out.");

@@ -1,4 +1,4 @@
-/** How many of something each client address has at the same time, with a bound. 0 as the bound turns it off. */
+/** Counts what each client address has at the same time (requests, connections), up to a bound. A bound of 0 turns it off. */
 export class ClientCounts {
   #most: number;
   readonly #counts = new Map<string, number>();

@@ -11,6 +11,10 @@ export interface GetResult {
 export interface GetTarget {
   readonly name?: string;
   readonly url: EndpointUrl;
+  /** The replica whose TLS settings the other server has. */
+  readonly tlsOf?: string;
+  /** The plugin whose TLS settings it has instead. */
+  readonly tlsOfPlugin?: string | undefined;
 }
 
 /**
@@ -27,7 +31,7 @@ export type HttpGet = (
 
 /** Sends one POST with a JSON document; otherwise like HttpGet. */
 export type HttpPost = (
-  endpoint: Pick<Endpoint, "name" | "url">,
+  endpoint: Endpoint,
   path: string,
   document: unknown,
   timeoutMs: number,

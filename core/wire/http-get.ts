@@ -5,11 +5,7 @@ import { openSocket } from "./open-socket.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { tlsFailure } from "./tls-failures.ts";
 
-export interface GetOptions {
-  /** Limit for the whole exchange, connecting included. */
-  readonly timeoutMs: number;
-  /** Longest body that is accepted. */
-  readonly maxBytes: number;
+interface ExchangeOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborting it rejects with a GetError at once. */
   readonly signal?: AbortSignal;
@@ -17,18 +13,25 @@ export interface GetOptions {
   readonly tls?: ReplicaTls | undefined;
 }
 
-export interface SendOptions extends GetOptions {
+export interface GetOptions extends ExchangeOptions {
+  /** Limit for the whole exchange, connecting included. */
+  readonly timeoutMs: number;
+  /** Longest body that is accepted. */
+  readonly maxBytes: number;
+}
+
+interface SentRequest extends ExchangeOptions {
   /** In upper case. */
   readonly method: string;
   /** JSON text; undefined for no body. */
   readonly body: string | undefined;
 }
 
-export interface StreamOptions {
+export interface SendOptions extends SentRequest, GetOptions {}
+
+export interface StreamOptions extends ExchangeOptions {
   /** The longest time without a byte, also before the first one. */
   readonly silenceMs: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Aborting it rejects with a GetError at once. */
   readonly signal: AbortSignal;
   /** Called before any byte of the body. `contentType` is "" if there is none. */
   head(status: number, contentType: string): void;
@@ -80,11 +83,14 @@ export function httpStream(url: EndpointUrl, path: string, options: StreamOption
   );
 }
 
-type ExchangeOptions = Pick<SendOptions, "method" | "body" | "headers" | "signal" | "tls"> &
-  Partial<Pick<SendOptions, "timeoutMs"> & Pick<StreamOptions, "silenceMs">>;
+/** Bounded by its whole time, or by the time without a byte. */
+interface Exchange extends SentRequest {
+  readonly timeoutMs?: number;
+  readonly silenceMs?: number;
+}
 
-/** One request on a connection of its own; `sink` gets the response. Bounded by its whole time, or by the time without a byte. */
-function exchange(url: EndpointUrl, path: string, options: ExchangeOptions, sink: ResponseSink): Promise<void> {
+/** One request on a connection of its own; `sink` gets the response. */
+function exchange(url: EndpointUrl, path: string, options: Exchange, sink: ResponseSink): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = requestText(url, path, options);
     const { method, body, signal, silenceMs } = options;
@@ -145,11 +151,7 @@ const stopped = () => new GetError("reset", "The exchange was broken off");
 const early = () => new GetError("reset", "The connection ended before the response was complete");
 
 /** The bytes of a request; its body, if there is one, follows them. Throws GetError for a path or a header that can't be sent. */
-function requestText(
-  url: EndpointUrl,
-  path: string,
-  { method, body, headers = {} }: Pick<SendOptions, "method" | "body" | "headers">,
-): string {
+function requestText(url: EndpointUrl, path: string, { method, body, headers = {} }: SentRequest): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const all = [
     `${method} ${url.basePath}${path} HTTP/1.1`,

@@ -19,7 +19,7 @@ export class LastHead {
   sameBytes(chunk: Buffer, start: number, end: number): number {
     const bytes = this.#bytes;
     const most = Math.min(this.#length, end - start);
-    // Nearly always all of it is the same, or only what follows the same place as before. `compare` takes a sixth of the loop's time.
+    // Nearly always the whole head is the same, or it differs from the same place on as before. `compare` takes a sixth of the loop's time.
     if (most === this.#length && chunk.compare(bytes, 0, most, start, start + most) === 0) return most;
     const common = Math.min(this.#common, most);
     let at = chunk.compare(bytes, 0, common, start, start + common) === 0 ? common : 0;

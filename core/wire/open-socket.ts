@@ -4,6 +4,7 @@ import type { EndpointUrl } from "../contract/endpoint.ts";
 import { READ_BYTES } from "../runtime/accepted-socket.ts";
 import { isBun, PlainSocket } from "../runtime/plain-socket.ts";
 import { readPastStream } from "../runtime/read-past-stream.ts";
+import { readTurns } from "../runtime/read-turns.ts";
 import { stopsWhenPaused } from "../runtime/tls-pause.ts";
 import type { ReplicaTls } from "../settings.ts";
 import { contextFor } from "./replica-tls.ts";
@@ -39,18 +40,20 @@ function openPlain({ hostname, port }: EndpointUrl, opened: () => void, read: (c
   const options = { host: hostname, port, noDelay: true };
   if (isBun) {
     const socket = new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
-    readPastStream(socket, read);
+    readPastStream(socket, readTurns.pace(socket, read));
     return socket;
   }
   const onread = {
     buffer: shared,
     callback(bytes: number, buffer: Uint8Array) {
-      read((buffer as Buffer).subarray(0, bytes));
+      paced((buffer as Buffer).subarray(0, bytes));
       return true;
     },
   };
   const reading = { ...options, onread };
-  return new PlainSocket(reading as SocketConstructorOpts).connect(reading, opened);
+  const socket = new PlainSocket(reading as SocketConstructorOpts);
+  const paced = readTurns.pace(socket, read);
+  return socket.connect(reading, opened);
 }
 
 function openTls(
@@ -68,7 +71,8 @@ function openTls(
     ALPNProtocols: ["http/1.1"],
     ...(tls && { secureContext: contextFor(tls), rejectUnauthorized: !tls.isInsecure }),
   };
-  return stopsWhenPaused(connectTls(options, opened)).on("data", read);
+  const socket = stopsWhenPaused(connectTls(options, opened));
+  return socket.on("data", readTurns.pace(socket, read));
 }
 
 type Written = (error?: Error | null) => void;

@@ -1,12 +1,22 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { ReplicaTls, ReplicaTlsSettings } from "../settings.ts";
+import type { GetTarget } from "./http-get-result.ts";
 
 /** What the config says of TLS to the endpoint of this name. */
 export function replicaTlsFor(endpoint: string, settings: ReplicaTlsSettings | undefined): ReplicaTls | undefined {
   return settings?.ofEndpoint.get(endpoint) ?? settings?.ofPool;
 }
 
-/** Whether connections to a replica may go on to be used when the config says the one instead of the other. */
+/** The same for whatever probes and sources ask; undefined where the system's authorities decide. */
+export function targetTlsFor(
+  { name, tlsOf = name, tlsOfPlugin }: GetTarget,
+  settings: ReplicaTlsSettings | undefined,
+): ReplicaTls | undefined {
+  if (tlsOfPlugin !== undefined) return settings?.ofPlugin.get(tlsOfPlugin);
+  return tlsOf === undefined ? undefined : replicaTlsFor(tlsOf, settings);
+}
+
+/** Whether open connections to a replica stay in use when the config changes from one of these to the other. */
 export function isSameTls(before: ReplicaTls | undefined, after: ReplicaTls | undefined): boolean {
   return (
     before?.authorities?.pem === after?.authorities?.pem &&

@@ -83,7 +83,7 @@ const NAMES: readonly string[] = REQUEST_RULES.flatMap(({ names }) => names);
 /** Those of the names that have a number in HEADER, a bit for each. */
 export const NUMBERED_MASK = NAMES.reduce((mask, name) => mask | (1 << (HEADER[name as keyof typeof HEADER] ?? 0)), 0) & ~1;
 
-/** The others, by their first letter, and by the one behind "x-" where they begin so: few names share it. */
+/** The other headers, by their first letter, or by the letter after "x-": few names share one. */
 const UNNUMBERED = NAMES.filter((name) => !(name in HEADER));
 const PLAIN = byLetter(UNNUMBERED.filter((name) => !name.startsWith("x-")));
 const EXTENSIONS = byLetter(UNNUMBERED.filter((name) => name.startsWith("x-")).map((name) => name.slice(2)));

@@ -104,7 +104,7 @@ export class ResponseDecoder {
     this.#bodyLeft = framing.length;
     this.#isDone = framing.kind === "none" || (framing.kind === "length" && framing.length === 0);
     if (framing.kind === "chunked") {
-      this.#chunked ??= new ChunkedDecoder();
+      this.#chunked ??= new ChunkedDecoder("response");
       this.#chunked.reset();
     }
     this.#sink.head(head, framing);

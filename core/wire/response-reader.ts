@@ -13,6 +13,8 @@ export type UpstreamFailure =
 
 /** Receives one response: head, body pieces, then exactly one of `end` and `failed`, after which nothing more comes. */
 export interface ResponseReader extends ResponseSink {
+  /** Its first token comes as soon as its prompt is processed. */
+  readonly isStream: boolean;
   /** Whether the prompt is processed: bytes of a body came, of a stream some behind its opening events. */
   readonly hasTokens: boolean;
   /** The response is complete. `isVerbatimEnd`: the last `body` call carried the end of the chunked framing. */

@@ -1,31 +1,12 @@
 import type { Socket } from "node:net";
 import { nextTurn } from "../runtime/next-turn.ts";
-import type { Limits } from "../settings.ts";
-import type { Deadlines, Timed } from "./deadlines.ts";
+import type { ConnectionOwner } from "./connection-owner.ts";
+import type { Timed } from "./deadlines.ts";
 import { writeRequest } from "./gathered-write.ts";
 import { ResponseDecoder } from "./response-decoder.ts";
 import type { ResponseReader, UpstreamFailure } from "./response-reader.ts";
-import type { WatchedTry } from "./stuck-tries.ts";
+import type { WatchedTry } from "./watched-try.ts";
 import { WireError } from "./wire-error.ts";
-
-/** What a connection needs from the pool it belongs to. */
-export interface ConnectionOwner {
-  readonly limits: Limits;
-  readonly deadlines: Deadlines;
-  /** When the replica was declared gone, on the deadlines' clock; Infinity while it is not. */
-  readonly goneSinceMs: number;
-  /** Starts a connection to the replica; see openSocket. */
-  open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
-  /** Bytes of a response that has tokens came, at that time of the clock. */
-  heard(atMs: number): void;
-  /** Bytes came that belong to no request. */
-  unasked(): void;
-  /** The socket broke. */
-  broken(error: Error): void;
-  /** The connection may carry another request. */
-  idle(connection: UpstreamConnection): void;
-  closed(connection: UpstreamConnection): void;
-}
 
 type State = "connecting" | "idle" | "waiting" | "body" | "closed";
 
@@ -39,13 +20,15 @@ const READ_ON_MS = 1_000;
 
 /** One connection to a replica: requests out, responses in, one at a time. */
 export class UpstreamConnection implements Timed, WatchedTry {
-  readonly #owner: ConnectionOwner;
+  longestGapMs = 0;
+  readonly #owner: ConnectionOwner<UpstreamConnection>;
   readonly #socket: Socket;
   readonly #decoder = new ResponseDecoder({
     head: (head, framing) => {
       if (this.#isEarly && head.status < 400) throw new WireError("bad_head", "A success came before its request was sent");
       this.#state = "body";
       this.#deadlineMs = Number.POSITIVE_INFINITY;
+      if (!this.#isReused) this.#owner.idleHabit.said(head.get("keep-alive"));
       this.#reader?.head(head, framing);
     },
     body: (chunk, spans, spanCount, isVerbatim) => this.#reader?.body(chunk, spans, spanCount, isVerbatim),
@@ -57,12 +40,14 @@ export class UpstreamConnection implements Timed, WatchedTry {
   #silentSinceMs: number;
   #reader: ResponseReader | undefined;
   #isReused = false;
+  /** Since when it has been idle, and how long it was before its last request, on the deadlines' clock. */
+  #idleSinceMs = Number.NaN;
+  #idleMs = 0;
   #hasResponseBytes = false;
   /** What came before the request was sent whole, until the next turn. */
   #early: Buffer | undefined;
   /** What is decoded came before the request was sent whole. */
   #isEarly = false;
-  #longestGapMs = 0;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
   /** The socket is closed and writes nothing any more. */
@@ -70,7 +55,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
   /** Written when the connection opens. */
   #unsent: { readonly head: string; readonly body: readonly Uint8Array[]; readonly frontBytes: number } | undefined;
 
-  constructor(owner: ConnectionOwner) {
+  constructor(owner: ConnectionOwner<UpstreamConnection>) {
     this.#owner = owner;
     this.#deadlineMs = owner.deadlines.nowMs + owner.limits.connectTimeoutMs;
     this.#lastReadMs = owner.deadlines.nowMs;
@@ -97,13 +82,14 @@ export class UpstreamConnection implements Timed, WatchedTry {
     this.#reader = reader;
     this.#hasResponseBytes = false;
     this.#early = undefined;
-    this.#longestGapMs = 0;
+    this.longestGapMs = 0;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
       this.#unsent = { head, body, frontBytes };
       return;
     }
     this.#isReused = true;
+    this.#idleMs = this.#owner.deadlines.clockMs - this.#idleSinceMs;
     this.#write(head, body, frontBytes);
   }
 
@@ -134,12 +120,12 @@ export class UpstreamConnection implements Timed, WatchedTry {
     return this.#reader?.hasTokens === true ? "streaming" : "waiting";
   }
 
-  get silenceMs(): number {
-    return this.#owner.deadlines.awakeMs - this.#silentSinceMs;
+  get isStream(): boolean {
+    return this.#reader?.isStream === true;
   }
 
-  get longestGapMs(): number {
-    return this.#longestGapMs;
+  get silenceMs(): number {
+    return this.#owner.deadlines.awakeMs - this.#silentSinceMs;
   }
 
   cut(): void {
@@ -198,7 +184,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
   #read(chunk: Buffer): void {
     const { deadlines } = this.#owner;
     const gapMs = this.silenceMs;
-    if (gapMs > this.#longestGapMs && this.#reader?.hasTokens === true) this.#longestGapMs = gapMs;
+    if (gapMs > this.longestGapMs && this.#reader?.hasTokens === true) this.longestGapMs = gapMs;
     this.#lastReadMs = deadlines.nowMs;
     this.#silentSinceMs = deadlines.awakeMs;
     if (this.#state === "idle" || this.#state === "connecting") return this.#readUnasked(chunk);
@@ -215,7 +201,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
     if (wasOpen && !REQUEST_TIMEOUT.test(chunk.toString("latin1", 0, 12))) this.#owner.unasked();
   }
 
-  /** Success, of a request that is not sent whole, belongs to another one. But a runtime may tell of a complete write late. */
+  /** A success before the whole request is sent belongs to another request. But a runtime may report a complete write late. */
   #readEarly(chunk: Buffer): void {
     this.#early = Buffer.from(chunk);
     this.#socket.pause();
@@ -258,6 +244,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
     else {
       this.#state = "idle";
       this.#deadlineMs = this.#owner.deadlines.nowMs + this.#owner.limits.upstreamIdleTimeoutMs;
+      this.#idleSinceMs = this.#owner.deadlines.clockMs;
       if (this.#socket.isPaused()) this.#socket.resume();
     }
     reader?.end(this.#decoder.isVerbatimEnd);
@@ -276,13 +263,15 @@ export class UpstreamConnection implements Timed, WatchedTry {
   #broken(): void {
     if (this.#state === "closed") return;
     if (this.#state === "connecting") return this.#fail("connect-failed");
-    if (this.#state === "waiting" && this.#isReused && !this.#hasResponseBytes) return this.#fail("stale");
+    if (this.#state === "waiting" && this.#isReused && !this.#hasResponseBytes)
+      return this.#fail("stale", !this.#owner.idleHabit.hasClosed(this.#idleMs));
+    const { clockMs } = this.#owner.deadlines;
+    if (this.#state === "idle") this.#owner.idleHabit.ended(clockMs - this.#idleSinceMs, clockMs);
     this.#fail("reset");
   }
 
-  #fail(failure: UpstreamFailure): void {
+  #fail(failure: UpstreamFailure, isDelivered = this.#state !== "connecting"): void {
     const reader = this.#reader;
-    const isDelivered = this.#state !== "connecting";
     this.#reader = undefined;
     this.#close();
     reader?.failed(failure, isDelivered);

@@ -1,21 +1,24 @@
 import type { Socket } from "node:net";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import type { Limits, ReplicaTls } from "../settings.ts";
+import type { ConnectionOwner } from "./connection-owner.ts";
 import type { Deadlines } from "./deadlines.ts";
+import { IdleHabit } from "./idle-habit.ts";
 import { openSocket } from "./open-socket.ts";
-import { cutStreams, cutWaiting, type WatchedTry } from "./stuck-tries.ts";
 import { type TlsFailure, tlsFailure } from "./tls-failures.ts";
-import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
+import { UpstreamConnection } from "./upstream-connection.ts";
+import type { TryWatch, WatchedTry } from "./watched-try.ts";
 
 /** So long after bytes that belong to no request each request gets a connection of its own. */
 export const DOUBT_MS = 600_000;
 
 /** The connections to one replica, limited in number. The most recently used idle one is taken first. */
-export class UpstreamPool implements ConnectionOwner {
+export class UpstreamPool implements ConnectionOwner<UpstreamConnection>, TryWatch {
   readonly url: EndpointUrl;
   /** Those that hold now: a connection reads them at each of its steps. */
   limits: Limits;
   readonly deadlines: Deadlines;
+  readonly idleHabit = new IdleHabit();
   goneSinceMs = Number.POSITIVE_INFINITY;
   /** When the replica last sent bytes of tokens, by the sweeps' clock. */
   lastByteMs = Number.NEGATIVE_INFINITY;
@@ -92,7 +95,7 @@ export class UpstreamPool implements ConnectionOwner {
     this.lastByteMs = atMs;
   }
 
-  /** A try begins at the replica that another proxy carries: it is watched with those of these connections. */
+  /** It is watched with the tries of these connections. */
   begins(foreign: WatchedTry): void {
     this.#foreign.add(foreign);
   }
@@ -112,18 +115,14 @@ export class UpstreamPool implements ConnectionOwner {
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  /** Requests that have waited for a token for so long are given up. Returns whether there were any. */
-  cutWaiting(leastMs: number): boolean {
-    return cutWaiting([...this.#open, ...this.#foreign], leastMs);
-  }
-
-  /** Streams that fell silent so long ago are given up; see cutStreams of stuck-tries.ts. */
-  cutStreams(leastMs: number, isWitnessed: boolean): void {
-    cutStreams([...this.#open, ...this.#foreign], leastMs, isWitnessed);
+  /** What is under way at the replica, and connections that carry nothing now. */
+  get tries(): readonly WatchedTry[] {
+    return [...this.#open, ...this.#foreign];
   }
 
   /** Closes all idle connections. For a restarted replica: they belong to its old process. */
   closeIdle(): void {
+    this.idleHabit.forget();
     for (const connection of [...this.#idle]) connection.destroy();
   }
 

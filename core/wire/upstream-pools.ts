@@ -5,6 +5,15 @@ import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { isSameTls, replicaTlsFor } from "./replica-tls.ts";
 import type { TlsFailure } from "./tls-failures.ts";
 import { UpstreamPool } from "./upstream-pool.ts";
+import type { WatchedTry } from "./watched-try.ts";
+
+/** What whoever has connections is told of them. */
+export interface ConnectionEvents {
+  /** An endpoint has sent bytes that belong to no request. `isNew`: its connections were used again until now. */
+  unasked(endpoint: Endpoint, isNew: boolean): void;
+  /** No connection to the endpoint could be made safe. */
+  tlsFailed(endpoint: Endpoint, failure: TlsFailure): void;
+}
 
 /** The connection pools, one per endpoint. A pool is kept while its endpoint is listed with the same address. */
 export class UpstreamPools {
@@ -14,22 +23,11 @@ export class UpstreamPools {
   readonly #pools = new Map<number, UpstreamPool>();
   /** Pools of endpoints that were removed or have a new address, kept until their last connection has ended. */
   readonly #retired = new Set<UpstreamPool>();
-  readonly #unasked: (endpoint: Endpoint, isNew: boolean) => void;
-  readonly #tlsFailed: (endpoint: Endpoint, failure: TlsFailure) => void;
+  readonly #events: ConnectionEvents;
 
-  /**
-   * `unasked`: an endpoint has sent bytes that belong to no request; `isNew`: its connections were used again until now.
-   * `tlsFailed`: no connection to it could be made safe.
-   */
-  constructor(
-    limits: Limits,
-    clock: Clock,
-    unasked: (endpoint: Endpoint, isNew: boolean) => void,
-    tlsFailed: (endpoint: Endpoint, failure: TlsFailure) => void = () => {},
-  ) {
+  constructor(limits: Limits, clock: Clock, events: ConnectionEvents) {
     this.#limits = limits;
-    this.#unasked = unasked;
-    this.#tlsFailed = tlsFailed;
+    this.#events = events;
     this.#deadlines = new Deadlines(clock, upstreamSweepMs(limits));
   }
 
@@ -52,9 +50,9 @@ export class UpstreamPools {
     const known = this.#pools.get(endpoint.slot);
     if (known !== undefined && (known.url === endpoint.url || known.url.href === endpoint.url.href)) return known;
     if (known !== undefined) this.#retire(endpoint.slot, known);
-    const unasked = (isNew: boolean) => this.#unasked(endpoint, isNew);
+    const unasked = (isNew: boolean) => this.#events.unasked(endpoint, isNew);
     const tls = () => replicaTlsFor(endpoint.name, this.#tls);
-    const failed = (failure: TlsFailure) => this.#tlsFailed(endpoint, failure);
+    const failed = (failure: TlsFailure) => this.#events.tlsFailed(endpoint, failure);
     const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines, unasked, tls, failed);
     this.#pools.set(endpoint.slot, pool);
     return pool;
@@ -73,12 +71,12 @@ export class UpstreamPools {
   }
 
   /** Open connections to the endpoint, busy and idle. */
-  connectionsTo(endpoint: Endpoint): number {
+  openTo(endpoint: Endpoint): number {
     return this.#pools.get(endpoint.slot)?.size ?? 0;
   }
 
   /** Connections in use at the endpoint's address from before it left the pool and came back. */
-  leftOpenAt({ url }: Pick<Endpoint, "url">): number {
+  leftOpenAt({ url }: Endpoint): number {
     let connections = 0;
     for (const pool of this.#retired) if (pool.url.href === url.href) connections += pool.busy;
     return connections;
@@ -89,14 +87,9 @@ export class UpstreamPools {
     return this.#pools.get(endpoint.slot)?.lastByteMs ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Requests to the endpoint that have waited for a token for so long are given up. Returns whether there were any. */
-  cutWaiting(endpoint: Endpoint, leastMs: number): boolean {
-    return this.#pools.get(endpoint.slot)?.cutWaiting(leastMs) === true;
-  }
-
-  /** Streams from the endpoint that fell silent so long ago are given up; see cutStreams of stuck-tries.ts. */
-  cutStreams(endpoint: Endpoint, leastMs: number, isWitnessed: boolean): void {
-    this.#pools.get(endpoint.slot)?.cutStreams(leastMs, isWitnessed);
+  /** What is under way at the endpoint, and connections that carry nothing now. */
+  triesAt(endpoint: Endpoint): readonly WatchedTry[] {
+    return this.#pools.get(endpoint.slot)?.tries ?? [];
   }
 
   closeIdle(slot: number): void {

@@ -5,7 +5,10 @@
 #   take-config.sh FROM TO [--or-last]
 set -eu
 from=$1 to=$2 otherwise=${3:-}
-program=$(dirname "$0")/../../core/cli/signalbox.mjs
+programs=$(dirname "$0")/../../apps/cli
+# A checkout has the first one, the package the second.
+program=$programs/signalbox.mjs
+[ -e "$program" ] || program=$programs/bin.mjs
 
 rm -rf "$to.new" "$to.old"
 cp -RL "$from" "$to.new"

@@ -1,4 +1,4 @@
-import type { Room, Waiting } from "../../core/contract/admission.ts";
+import type { Demand, Room, Waiting } from "../../core/contract/admission.ts";
 
 export const FAIRNESS = ["tokens", "requests", "none"] as const;
 export const ORDERS = ["arrival", "deadline"] as const;
@@ -9,8 +9,6 @@ export type Order = (typeof ORDERS)[number];
 const MOST_DEBTS = 1_024;
 const DEADLINE_HEADERS = ["x-llm-d-slo-ttft-ms", "x-slo-ttft-ms"];
 const MILLISECONDS = /^\d{1,15}(\.\d{1,15})?$/;
-
-type Spender = Pick<Waiting, "model" | "tenant" | "tokens">;
 
 /** Requests of one tenant for one model, in their order. */
 class Flow {
@@ -99,7 +97,7 @@ export class Band {
     return isFair ? newcomer : longest.line.at(-1)!.request;
   }
 
-  spent(request: Spender, tokens: number): void {
+  spent(request: Demand, tokens: number): void {
     if (this.#fairness !== "tokens") return;
     const key = this.#keyOf(request);
     const more = tokens - request.tokens;
@@ -141,11 +139,11 @@ export class Band {
     for (const at of flows) this.#flows[at]!.credit += credit;
   }
 
-  #costOf({ tokens }: Spender): number {
+  #costOf({ tokens }: Demand): number {
     return this.#fairness === "tokens" ? tokens : 1;
   }
 
-  #keyOf({ tenant, model }: Spender): string {
+  #keyOf({ tenant, model }: Demand): string {
     return this.#fairness === "none" ? "" : `${tenant}\n${model}`;
   }
 

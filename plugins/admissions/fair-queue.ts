@@ -1,4 +1,4 @@
-import type { Admission, Room, Waiting } from "../../core/contract/admission.ts";
+import type { Admission, Demand, Room, Waiting } from "../../core/contract/admission.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineAdmission } from "../../core/contract/plugin.ts";
 import { Band, FAIRNESS, ORDERS } from "./band.ts";
@@ -70,7 +70,7 @@ class FairQueue implements Admission {
     return lowest.least(newcomer);
   }
 
-  spent(request: Pick<Waiting, "model" | "tenant" | "priority" | "tokens">, tokens: number): void {
+  spent(request: Demand, tokens: number): void {
     this.#bands.find(({ priority }) => priority === request.priority)?.spent(request, tokens);
   }
 

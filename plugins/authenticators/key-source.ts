@@ -19,8 +19,8 @@ export interface KeySourceOptions<Keys> {
   readonly maxAgeMs: number;
   /** They are never read more often, whoever asks: anybody can make up the id of a key. */
   readonly pauseMs: number;
-  readonly clock: Pick<Clock, "now">;
-  readonly log: Pick<Log, "info" | "warn">;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** The keys of an issuer, which may change them at any time. Those that were read last stay while no newer ones can be read. */

@@ -3,11 +3,15 @@ import { RouterError } from "../../core/contract/errors.ts";
 import { nameSet } from "../../core/contract/name-set.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineAuthenticator } from "../../core/contract/plugin.ts";
-import type { Principal } from "../../core/contract/principal.ts";
+import type { Principal, PrincipalLimits } from "../../core/contract/principal.ts";
 
 /** One key, as the section of the config has checked it. */
-interface Key extends Partial<Pick<Principal, "tenant" | "priority" | "limits">> {
+interface Key {
   readonly name: string;
+  /** Default: the name. */
+  readonly tenant?: string;
+  readonly priority?: number;
+  readonly limits?: PrincipalLimits;
   /** Of the key's bytes; 64 hex digits in lower case. */
   readonly sha256: string;
   readonly models?: readonly string[] | undefined;

@@ -1,12 +1,12 @@
-import { createReadStream } from "node:fs";
 import type { Clock } from "../../core/contract/clock.ts";
 import { thrownCode, thrownMessage } from "../../core/contract/thrown-text.ts";
+import { readBounded } from "../../core/runtime/read-file.ts";
 
 const MOST_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 4_000;
 
 /** The JSON at a URL. Rejects with an Error that says what is wrong. */
-export async function readUrl(url: string, signal: AbortSignal, clock: Pick<Clock, "after">): Promise<unknown> {
+export async function readUrl(url: string, signal: AbortSignal, clock: Clock): Promise<unknown> {
   const late = new AbortController();
   const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));
   try {
@@ -30,7 +30,9 @@ export async function readUrl(url: string, signal: AbortSignal, clock: Pick<Cloc
 
 /** The JSON in a file. Rejects with an Error that says what is wrong. */
 export async function readFile(path: string): Promise<unknown> {
-  return JSON.parse(await textOf(createReadStream(path, { end: MOST_BYTES })));
+  const bytes = await readBounded(path, MOST_BYTES);
+  if (bytes.length > MOST_BYTES) throw new Error("more than 1 MiB");
+  return JSON.parse(bytes.toString("utf8"));
 }
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {

@@ -10,6 +10,7 @@ const options = z.strictObject({
 export default defineDetector({
   type: "consecutive-failures",
   summary: "Ejects an endpoint after failures in a row.",
+  runsByDefault: true,
   options,
   create: ({ threshold }) => ({
     detect: ({ consecutiveFailures, lastFailure }) =>

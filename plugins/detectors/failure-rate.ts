@@ -12,6 +12,7 @@ const options = z.strictObject({
 export default defineDetector({
   type: "failure-rate",
   summary: "Ejects an endpoint that fails far more often than the rest of the pool.",
+  runsByDefault: true,
   options,
   create: ({ minRequests, excess }) => ({
     detect({ recentFailures, recentSuccesses }, others) {

@@ -10,6 +10,7 @@ const options = z.strictObject({
 export default defineDetector({
   type: "malformed-responses",
   summary: "Ejects an endpoint whose responses of status 200 are none of their API.",
+  runsByDefault: true,
   options,
   create: ({ threshold }) => ({
     detect: ({ malformedCount, malformedBy }) =>

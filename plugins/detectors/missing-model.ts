@@ -9,6 +9,7 @@ const options = z.strictObject({
 export default defineDetector({
   type: "missing-model",
   summary: "Ejects an endpoint that responds with 404 for a model that it lists.",
+  runsByDefault: true,
   options,
   create: ({ threshold }) => ({
     detect: ({ missingModelCount, missingModel }) =>

@@ -13,6 +13,7 @@ const options = z.strictObject({
 export default defineDetector({
   type: "no-progress",
   summary: "Ejects an endpoint that has requests and sends nothing.",
+  runsByDefault: true,
   options,
   create: ({ maxSilenceMs }) => ({
     cutsWaiting: true,

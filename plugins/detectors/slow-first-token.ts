@@ -12,6 +12,7 @@ const options = z.strictObject({
 export default defineDetector({
   type: "slow-first-token",
   summary: "Ejects an endpoint whose first tokens come far later than the pool's for equal work.",
+  runsByDefault: true,
   options,
   create: ({ factor, minExcessMs }) => ({
     detect({ slowness, excessMs }, others) {

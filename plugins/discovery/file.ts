@@ -1,11 +1,10 @@
-import { readFileSync, type Stats, statSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
 import { endpointName, endpointsAt } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineDiscovery } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
+import { readBounded, readBoundedNow } from "../../core/runtime/read-file.ts";
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const WRITE = 'Write [ { "url": "http://gpu1:8000", "labels": {} } ].';
@@ -74,8 +73,7 @@ export default defineDiscovery({
       },
       start(found) {
         try {
-          checkFile(statSync(path));
-          take(readFileSync(path, "utf8"), found);
+          take(textOf(readBoundedNow(path, MOST_BYTES)), found);
         } catch (thrown) {
           if (last.path !== path) throw new Error(`The endpoints file ${path} can't be used: ${thrownMessage(thrown)}`);
           // A change of the config has nothing to do with it.
@@ -85,8 +83,7 @@ export default defineDiscovery({
         }
         const look = async () => {
           try {
-            checkFile(await stat(path));
-            const text = await readFile(path, "utf8");
+            const text = textOf(await readBounded(path, MOST_BYTES));
             if (!signal.aborted) take(text, found);
           } catch (thrown) {
             failed(thrown);
@@ -106,10 +103,10 @@ interface LastList {
   text: string;
 }
 
-/** Throws an Error for what can't be read at once: a pipe would block, and a huge file would fill the memory. */
-function checkFile(stats: Stats): void {
-  if (!stats.isFile()) throw new Error("It is no regular file.");
-  if (stats.size > MOST_BYTES) throw new Error(`It has ${stats.size} bytes; the most are ${MOST_BYTES}.`);
+/** Throws an Error for a huge file. */
+function textOf(bytes: Buffer): string {
+  if (bytes.length > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+  return bytes.toString("utf8");
 }
 
 /** Throws an Error that says what is wrong with the text. */

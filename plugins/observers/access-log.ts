@@ -3,6 +3,7 @@ import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import type { Principal } from "../../core/contract/principal.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
+import type { SessionTurn } from "../../core/contract/session-turn.ts";
 import { flagsOf } from "../../core/report/response-flags.ts";
 import { clean, isoTimes, jsonBoolean, jsonNumber, jsonTenths, jsonText } from "./json-text.ts";
 
@@ -18,6 +19,7 @@ const options = z.strictObject({
 export default defineObserver({
   type: "access-log",
   summary: "Prints one line per request: JSON, or for people when the output is a terminal.",
+  runsByDefault: true,
   options,
   create({ format, replay }, host) {
     if (format === "none") return { finished() {} };
@@ -51,6 +53,7 @@ function jsonLine(record: Outcome, time: string, routed: RoutingText, replay: bo
     `,"promptTokens":${jsonNumber(promptTokens)},"outputTokens":${jsonNumber(record.outputTokens)}` +
     `,"outputEstimated":${jsonBoolean(record.isOutputEstimated)},"cachedTokens":${jsonNumber(usage?.cachedTokens)}` +
     `,"predictedCachedTokens":${jsonNumber(record.predictedTokens)},"finishReason":"${jsonText(record.finishReason)}"${whoText(record.principal)}` +
+    `${sessionText(record.session)}` +
     `${replay ? prefixText(request) : ""}}`
   );
 }
@@ -124,6 +127,7 @@ function readableLine(record: Outcome, time: string): string {
     model === target ? clean(model) : `${clean(model)} -> ${clean(target)}`,
     endpoint === "" ? "" : `on ${clean(endpoint)}`,
     record.principal === undefined ? "" : `for ${clean(record.principal.name)}`,
+    record.session === undefined ? "" : `turn ${record.session.turn} of ${clean(record.session.name)}`,
     `${rounded(record.durationMs)} ms`,
     firstByteText(record),
     tokensText(record),
@@ -141,6 +145,14 @@ const NOBODY = ',"key":"","tenant":""';
 
 function whoText(principal: Principal | undefined): string {
   return principal === undefined ? NOBODY : `,"key":"${jsonText(principal.name)}","tenant":"${jsonText(principal.tenant)}"`;
+}
+
+const NO_SESSION = ',"session":"","turn":null,"pausedMs":null';
+
+function sessionText(session: SessionTurn | undefined): string {
+  if (session === undefined) return NO_SESSION;
+  const { name, turn, pausedMs } = session;
+  return `,"session":"${jsonText(name)}","turn":${turn},"pausedMs":${jsonTenths(pausedMs)}`;
 }
 
 const bracketed = (text: string) => (text === "" ? "" : `[${text}]`);

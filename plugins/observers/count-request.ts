@@ -1,6 +1,6 @@
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { printable } from "../../core/contract/printable.ts";
-import { errorClassOf, wasMalformed } from "../../core/report/blame.ts";
+import { errorClassOf, wasServed } from "../../core/report/blame.ts";
 import { ENDPOINT_AT, RESULTS, resultIndex, statusIndex } from "./endpoint-counts.ts";
 import { OTHER } from "./exposition.ts";
 import type { Families } from "./families.ts";
@@ -59,13 +59,13 @@ function countAttempts({ endpoints, retries }: Families, attempts: readonly Atte
 }
 
 function countTimes(families: Families, row: TrafficRow, endpoint: Float64Array | undefined, outcome: Outcome): void {
-  const { times, firstByteMs, request, status } = outcome;
+  const { times, firstByteMs, request } = outcome;
   row.durations.add(outcome.durationMs / 1000);
   row.firstBytes.add(firstByteMs / 1000);
   families.admissions.add((times.admittedMs - times.receivedMs) / 1000);
   families.decisions.add((times.decidedMs - times.admittedMs) / 1000);
   families.overheads.add(outcome.overheadUs / 1_000_000);
-  if (request === undefined || !request.isStream || status < 200 || status > 299 || wasMalformed(outcome.attempts)) return;
+  if (request === undefined || !request.isStream || !wasServed(outcome)) return;
   row.firstTokens.add(firstByteMs / 1000);
   const isWhole = outcome.ending === "complete" && outcome.outputTokens >= 2;
   const tokenMs = isWhole ? (times.endMs - times.firstByteMs) / (outcome.outputTokens - 1) : Number.NaN;

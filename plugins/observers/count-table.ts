@@ -1,11 +1,15 @@
 import { familyHead, labelPairs, OTHER } from "./exposition.ts";
 
 /** What was counted of one combination of labels. */
-export interface CountedRow {
-  /** The values of the labels, and both together as text, made once. */
-  readonly values: readonly string[];
+export interface LabelledCounts {
+  /** The labels with their values, as text that is made once. */
   readonly pairs: string;
   readonly counts: Float64Array;
+}
+
+export interface CountedRow extends LabelledCounts {
+  /** The values of the labels. */
+  readonly values: readonly string[];
 }
 
 /** Rows of counts by one label or two, with a limit of rows. Finding a row builds no key. */
@@ -82,7 +86,7 @@ export function rowCounter(name: string, help: string, at: number, further: read
 }
 
 /** The family of a counter. */
-export function rowsText(counter: RowCounter, rows: readonly Pick<CountedRow, "pairs" | "counts">[]): string {
+export function rowsText(counter: RowCounter, rows: readonly LabelledCounts[]): string {
   const { name, help, at, further, hasZeros } = counter;
   let text = familyHead(name, "counter", help);
   for (const { counts, pairs } of rows) {

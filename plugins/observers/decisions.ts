@@ -5,13 +5,17 @@ import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import { type EndedRequest, reportOf } from "../../core/report/decision-report.ts";
 import { type DecisionFilter, decisionFilter, FILTER_PARAMETERS } from "./decision-filter.ts";
+import { RememberedRequests } from "./remembered-requests.ts";
 
 const options = z.strictObject({
-  /**
-   * How many requests are remembered. With more than about 200, V8 treats all decisions as long-lived under load, and only its
-   * full garbage collection frees them: on Deno, each small request then costs a tenth more.
-   */
+  /** How many requests are remembered in any case. */
   size: z.int().min(1).max(10_000).default(100),
+  /** How much memory older ones may take. */
+  memoryBytes: z
+    .int()
+    .min(0)
+    .max(1024 ** 3)
+    .default(4 * 1024 ** 2),
 });
 
 /** Longer names are not kept: no replica serves them, and they would take too much memory. */
@@ -20,13 +24,14 @@ const MAX_NAME = 512;
 export default defineObserver({
   type: "decisions",
   summary: "Remembers why the last requests went where they went, shows it at /decisions, and streams it as they end.",
+  runsByDefault: true,
   options,
-  create({ size }, host) {
-    const { kept, listeners } = host.keep(1, () => ({ kept: new LatestRequests(), listeners: new DecisionListeners() }));
+  create({ size, memoryBytes }, host) {
+    const { kept, listeners } = host.keep(2, () => ({ kept: new RememberedRequests(), listeners: new DecisionListeners() }));
     let isResized = false;
     /** Resized at the first use, because until then this config may be refused, and the one before goes on. */
     const latest = () => {
-      if (!isResized) kept.resize(size);
+      if (!isResized) kept.resize(size, memoryBytes);
       isResized = true;
       return kept;
     };
@@ -46,7 +51,7 @@ export default defineObserver({
             const latestFirst = latest().latestFirst();
             const asked = query.get("id");
             const found = asked === null ? latestFirst : latestFirst.filter(({ id }) => id === asked);
-            return JSON.stringify({ size, decisions: found.slice(0, limitOf(query, size)).map(reportOf) });
+            return JSON.stringify({ size, decisions: found.slice(0, limitOf(query, size)).map(({ report }) => report()) });
           },
         },
       ],
@@ -90,30 +95,6 @@ class DecisionListeners {
   }
 }
 
-/** A ring of the latest requests. */
-class LatestRequests {
-  #size = 0;
-  #ring: EndedRequest[] = [];
-  #next = 0;
-
-  /** Sets the number of requests to keep; keeps the latest. */
-  resize(size: number): void {
-    if (size === this.#size) return;
-    this.#ring = this.latestFirst().slice(0, size).reverse();
-    this.#next = this.#ring.length % size;
-    this.#size = size;
-  }
-
-  add(ended: EndedRequest): void {
-    this.#ring[this.#next] = ended;
-    this.#next = (this.#next + 1) % this.#size;
-  }
-
-  latestFirst(): EndedRequest[] {
-    return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)].reverse();
-  }
-}
-
 /**
  * Keeps the decision as it is; it is converted to a report only when the page is requested. Drops everything that refers to a
  * body or to headers: a RouterError does so through its stack.
@@ -143,10 +124,12 @@ function keep(record: Outcome): EndedRequest {
     isOutputEstimated: record.isOutputEstimated,
     finishReason: record.finishReason,
     principal: record.principal,
+    session: record.session,
     wait: record.wait,
     attempts: record.attempts,
     mirrors: record.mirrors,
     shadow: record.shadow,
+    notes: record.notes,
     isStream: request?.isStream ?? false,
     promptTokens: request?.promptTokens ?? 0,
     decision: decision && withoutBallast(decision),

@@ -5,7 +5,7 @@ import { STATUS_CLASSES } from "./traffic-table.ts";
 /** Where each failure of a try is among the results, behind the classes of statuses. */
 const FAILURES: Readonly<Record<AttemptFailure, number>> = {
   ...{ "connect-failed": 6, "connect-timeout": 7, stale: 8, reset: 9, timeout: 10, gone: 11 },
-  ...{ wedged: 12, invalid: 13, aborted: 14, saturated: 15, removed: 16, malformed: 17 },
+  ...{ wedged: 12, invalid: 13, aborted: 14, saturated: 15, removed: 16, malformed: 17, "passed-over": 18 },
 };
 
 /** What a try can come to, in words. */
@@ -25,14 +25,14 @@ export function statusIndex(status: number): number {
 /** Where each count of one endpoint is in its row. Results take as many places as there are of them. */
 export const ENDPOINT_AT = {
   results: 0,
-  ttftEstimates: 18,
-  ttftExpectedS: 19,
-  ttftSeenS: 20,
-  ttftErrorS: 21,
+  ttftEstimates: 19,
+  ttftExpectedS: 20,
+  ttftSeenS: 21,
+  ttftErrorS: 22,
   /** Relative errors: of those that came late, then of the others. */
-  ttftRatios: 22,
+  ttftRatios: 23,
 } as const;
-export const ENDPOINT_COUNTS = 24;
+export const ENDPOINT_COUNTS = 25;
 
 const RESULT_PAIRS = RESULTS.map((result) => `,result="${result}"`);
 const ATTEMPTS = rowCounter("attempts", "Tries at endpoints, by status or failure.", ENDPOINT_AT.results, RESULT_PAIRS);

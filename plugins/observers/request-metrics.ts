@@ -36,6 +36,7 @@ const STATE: readonly ((view: RouterView) => string)[] = [
 export default defineObserver({
   type: "request-metrics",
   summary: "Counts requests and shows them with the state of the pool as Prometheus text at /metrics.",
+  runsByDefault: true,
   options,
   create({ maxSeries, maxTraffic, genAi }, host) {
     const kept = host.keep(3, () => makeFamilies(maxSeries, maxTraffic));

@@ -72,6 +72,9 @@ function requestPart(outcome: Outcome, { spanId }: Trace): Part {
       "signalbox.api": outcome.api,
       "signalbox.key": outcome.principal?.name,
       "signalbox.tenant": outcome.principal?.tenant,
+      "gen_ai.conversation.id": outcome.session?.name,
+      "signalbox.session.turn": outcome.session?.turn,
+      "signalbox.session.paused_time": seconds(outcome.session?.pausedMs ?? Number.NaN),
       "signalbox.ending": ending,
       "signalbox.endpoint": attempts.at(-1)?.endpoint,
       "signalbox.tries": attempts.length,
@@ -139,7 +142,7 @@ function decisionPart(outcome: Outcome, trace: Trace): Part[] {
 
 function decisionAttributes(outcome: Outcome, decision: Decision): Attributes {
   const { legs, endpoints, refusal } = decision;
-  const { isStream = false, promptTokens = 0 } = outcome.request ?? {};
+  const { promptTokens = 0 } = outcome.request ?? {};
   const [leg] = legs;
   return {
     "signalbox.model": decision.model,
@@ -149,7 +152,7 @@ function decisionAttributes(outcome: Outcome, decision: Decision): Attributes {
     "signalbox.endpoints": endpoints.length,
     "signalbox.candidates": leg?.candidates.length,
     "signalbox.endpoint": leg?.order[0]?.name,
-    "signalbox.why": refusal?.message ?? whyOf({ ...outcome, decision, isStream, promptTokens }),
+    "signalbox.why": refusal?.message ?? whyOf(decision, outcome, promptTokens),
     "signalbox.expected_time_to_first_token": seconds(outcome.expectedFirstByteMs),
     "signalbox.predicted_cached_tokens": outcome.predictedTokens,
     "error.type": refusal?.code,

@@ -1,4 +1,5 @@
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
+import type { TargetMapping } from "../../core/contract/rewriter.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { familyText } from "./buckets.ts";
 import { single } from "./exposition.ts";
@@ -67,7 +68,7 @@ const SERVING_HELP =
 
 function rewriteGauges({ pool, config }: RouterView): string {
   const available = pool.endpoints.filter(isServing);
-  const gauge = (name: string, help: string, read: (target: { readonly name: string; readonly weight: number }) => number) => {
+  const gauge = (name: string, help: string, read: (target: TargetMapping["targets"][number]) => number) => {
     const samples = config.mappings.flatMap((rule) =>
       rule.targets.map((target) => ({ values: [rule.name, target.name], value: read(target) })),
     );

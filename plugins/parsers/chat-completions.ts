@@ -8,6 +8,7 @@ export default defineJsonParser({
   dialect: "openai",
   promptKeys: ["tools", "messages"],
   partKeys: ["messages"],
+  choicesKey: "n",
   limitKeys: ["max_completion_tokens", "max_tokens"],
   response: CHOICES,
 });

@@ -7,6 +7,8 @@ export default defineJsonParser({
   paths: ["/v1/completions"],
   dialect: "openai",
   promptKeys: ["prompt"],
+  batchKey: "prompt",
+  choicesKey: "n",
   limitKeys: ["max_tokens"],
   response: CHOICES,
 });

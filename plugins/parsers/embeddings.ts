@@ -11,6 +11,7 @@ export default defineJsonParser({
   paths: ["/v1/embeddings"],
   dialect: "openai",
   promptKeys: ["input"],
+  batchKey: "input",
   limitKeys: [],
   response: EMBEDDINGS,
 });

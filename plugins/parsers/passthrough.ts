@@ -1,10 +1,11 @@
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import type { ParsedBody } from "../../core/contract/request.ts";
+import { routeMethod, routePath } from "./route-options.ts";
 
 const options = z.strictObject({
   /** Paths that are sent to any ready replica, without reading or changing the body. */
-  routes: z.array(z.strictObject({ method: z.string().regex(/^[A-Z]+$/), path: z.string().startsWith("/") })).min(1),
+  routes: z.array(z.strictObject({ method: routeMethod, path: routePath })).min(1),
 });
 
 /** The body is not read, so model and prompt are unknown, and a second delivery may do harm. */

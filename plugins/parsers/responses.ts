@@ -2,12 +2,26 @@ import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import { defineJsonParser } from "./shared-fields.ts";
 
 /**
- * `response.created` and `response.in_progress` come before anything is computed, so they show nothing. How a response ends is not
- * judged: its last event repeats what the client sent (schemas, metadata), so the last 2 KB may say anything, or nothing.
+ * `response.created` and `response.in_progress` come before anything is computed, so they show nothing. The last event repeats what the
+ * client sent (schemas, metadata), so it may be long. Some servers send [DONE] behind it, or `response.done` in its place.
  */
 const RESPONSE: ResponseShape = {
   document: ['"output":['],
-  events: ['"type":"response.output', '"type":"response.completed"', '"type":"response.incomplete"'],
+  events: [
+    '"type":"response.output',
+    '"type":"response.completed"',
+    '"type":"response.incomplete"',
+    '"type":"response.cancelled"',
+  ],
+  endings: [
+    "[DONE]",
+    '"type":"response.completed"',
+    '"type":"response.incomplete"',
+    '"type":"response.failed"',
+    '"type":"response.cancelled"',
+    '"type":"response.done"',
+  ],
+  hasTypes: true,
 };
 
 /** The replica stores a response unless the request has `store: false`, so a second delivery would store a second one. */

@@ -18,6 +18,10 @@ interface JsonApi {
   readonly promptKeys: readonly string[];
   /** Those of the prompt's keys that may hold images, audio and files. */
   readonly partKeys?: readonly string[];
+  /** The one that holds several prompts as a list. An empty list has no answer. */
+  readonly batchKey?: string;
+  /** How many choices it asks for. */
+  readonly choicesKey?: string;
   /** Keys that limit the generated tokens; the first that is set counts. */
   readonly limitKeys: readonly string[];
   /** What else is read: its keys, and what it changes. */
@@ -39,8 +43,10 @@ export const CHOICES: ResponseShape = {
 /** Prompt bytes for each token: about right for English and code; for other scripts it is about 3. */
 const BYTES_PER_TOKEN = 4;
 const MINUS = 0x2d;
+const ZERO = 0x30;
+const SPACE = 0x20;
 
-/** A parser for JSON bodies with `model`, `stream`, `cache_salt`, and the keys of `api`. */
+/** A parser that runs by default, for JSON bodies with `model`, `stream`, `cache_salt`, and the keys of `api`. */
 export function defineJsonParser(api: JsonApi) {
   const {
     type,
@@ -50,6 +56,7 @@ export function defineJsonParser(api: JsonApi) {
     promptKeys,
     partKeys,
     limitKeys,
+    choicesKey,
     moreKeys = [],
     more,
     openingEvents,
@@ -59,7 +66,7 @@ export function defineJsonParser(api: JsonApi) {
   const parser: Parser = {
     routes: paths.map((path) => ({ method: "POST", path })),
     dialect,
-    keys: ["model", "stream", "cache_salt", ...promptKeys, ...limitKeys, ...moreKeys],
+    keys: ["model", "stream", "cache_salt", ...promptKeys, ...limitKeys, ...(choicesKey ? [choicesKey] : []), ...moreKeys],
     ...(partKeys && { partKeys }),
     ...(openingEvents && { openingEvents }),
     responses: { ...Object.fromEntries(paths.map((path) => [path, response])), ...responses },
@@ -68,21 +75,14 @@ export function defineJsonParser(api: JsonApi) {
       return more === undefined ? parsed : { ...parsed, ...more(parsed, body, path) };
     },
   };
-  return defineParser({ type, summary, create: () => parser });
+  return defineParser({ type, summary, runsByDefault: true, create: () => parser });
 }
 
 function readFields(body: BodyView, api: JsonApi): ParsedBody {
   const modelSpan = body.span("model");
   const model = body.kind("model") === "string" ? body.text("model") : undefined;
   if (modelSpan === undefined || model === undefined || model === "") throw new RouterError("missing_model", MISSING_MODEL);
-  const promptSpans: Span[] = [];
-  let promptTokens = 0;
-  for (const key of api.promptKeys) {
-    const span = body.span(key);
-    if (span === undefined || !isPrompt(body, key)) continue;
-    promptSpans.push(span);
-    promptTokens += body.countElements(key) || spanTokens(span, body.parts);
-  }
+  const { spans: promptSpans, tokens: promptTokens } = promptAt(body, api.promptKeys);
   return {
     model,
     modelSpan,
@@ -94,11 +94,48 @@ function readFields(body: BodyView, api: JsonApi): ParsedBody {
     cacheSalt: body.text("cache_salt") ?? "",
     saltSpan: body.span("cache_salt") ?? NO_SPAN,
     isRepeatable: true,
+    asksForNothing: asksForNothing(body, api),
+    choices: choicesOf(body, api),
   };
 }
 
+/** Read as strictly as limits are: what an engine may take for another number would be a way around the limits of keys. */
+function choicesOf(body: BodyView, { choicesKey }: JsonApi): number {
+  return choicesKey === undefined ? 1 : Math.max(1, countAt(body, choicesKey));
+}
+
+function asksForNothing(body: BodyView, { batchKey, choicesKey }: JsonApi): boolean {
+  return (batchKey !== undefined && isEmptyList(body, batchKey)) || (choicesKey !== undefined && isZero(body, choicesKey));
+}
+
+function isEmptyList(body: BodyView, key: string): boolean {
+  if (body.kind(key) !== "array") return false;
+  const [start, end] = body.span(key)!;
+  for (let at = start + 1; at < end - 1; at++) if (body.bytes[at]! > SPACE) return false;
+  return true;
+}
+
+/** Written as engines read it; whether any other value is right is theirs to say. */
+function isZero(body: BodyView, key: string): boolean {
+  const span = body.span(key);
+  return span !== undefined && span[1] - span[0] === 1 && body.bytes[span[0]] === ZERO;
+}
+
 const NO_SPAN: Span = [-1, -1];
-const MISSING_MODEL = 'Set "model" to the name of a model or adapter; GET /v1/models lists those served here.';
+export const MISSING_MODEL = 'Set "model" to the name of a model or adapter; GET /v1/models lists those served here.';
+
+/** The tokens of the texts and token ids at these keys, and the spans of those that there are. */
+export function promptAt(body: BodyView, keys: readonly string[]): { readonly spans: readonly Span[]; readonly tokens: number } {
+  const spans: Span[] = [];
+  let tokens = 0;
+  for (const key of keys) {
+    const span = body.span(key);
+    if (span === undefined || !isPrompt(body, key)) continue;
+    spans.push(span);
+    tokens += body.countElements(key) || spanTokens(span, body.parts);
+  }
+  return { spans, tokens };
+}
 
 function isPrompt(body: BodyView, key: string): boolean {
   const kind = body.kind(key);
@@ -114,10 +151,13 @@ function spanTokens([start, end]: Span, parts: readonly PromptPart[]): number {
 
 function outputLimit(body: BodyView, keys: readonly string[]): number {
   for (const key of keys) {
-    const span = body.span(key);
-    if (span === undefined || body.kind(key) === "null") continue;
-    // Some engines read a negative limit as "no limit".
-    return body.bytes[span[0]] === MINUS ? 0 : body.count(key);
+    if (body.span(key) !== undefined && body.kind(key) !== "null") return countAt(body, key);
   }
   return 0;
+}
+
+/** Some engines read a negative limit as "no limit". */
+function countAt(body: BodyView, key: string): number {
+  const span = body.span(key);
+  return span === undefined || body.bytes[span[0]] === MINUS ? 0 : body.count(key);
 }

@@ -1,14 +1,16 @@
+import type { Replica } from "../../core/contract/endpoint.ts";
 import { parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineSource } from "../../core/contract/plugin.ts";
-import type { SourceReplica } from "../../core/contract/source.ts";
+import { tlsOptions } from "../../core/contract/tls-options.ts";
 import { readSamples, type SampleLabels } from "./prometheus-text.ts";
+import { urlAt } from "./url-at.ts";
 
 /** The attribute's name, which is the reference router's. */
 const GPU_UTILIZATION = "GPUUtilization";
 const SERIES = "DCGM_FI_DEV_GPU_UTIL";
 
-const options = z.strictObject({
+const base = z.strictObject({
   scheme: z.enum(["http", "https"]).default("http"),
   /** The exporter's port on the replica's host, and at an address without a port. */
   port: z.int().min(1).max(65_535).default(9_400),
@@ -19,7 +21,17 @@ const options = z.strictObject({
   periodMs: z.int().min(50).max(3_600_000).default(1_000),
   /** Period while it has none. */
   idlePeriodMs: z.int().min(50).max(3_600_000).default(5_000),
+  /** TLS to exporters at https. Default: the system's authorities decide, and no certificate is shown. */
+  tls: tlsOptions.exactOptional(),
 });
+
+const options = base.refine(
+  ({ scheme, addressLabel, tls }) => scheme === "https" || addressLabel !== undefined || tls === undefined,
+  {
+    message: "scheme: https beside it",
+    path: ["tls"],
+  },
+);
 
 type Options = z.output<typeof options>;
 
@@ -33,20 +45,22 @@ export default defineSource({
   summary: "Reads GPU utilization from an NVIDIA DCGM exporter beside each replica.",
   gives: [GPU_UTILIZATION],
   options,
-  create: (settings) => ({
+  tls: ({ tls }) => tls,
+  create: (settings, { name }) => ({
     path: settings.path,
     periodMs: settings.periodMs,
     idlePeriodMs: Math.max(settings.periodMs, settings.idlePeriodMs),
     origin: {
-      name: `${settings.scheme}://${settings.addressLabel === undefined ? "*" : `<${settings.addressLabel}>`}:${settings.port}`,
+      name: `${settings.scheme}://${settings.addressLabel === undefined ? "*" : `<${settings.addressLabel}>`}:${settings.port}${settings.tls ? ` (${name})` : ""}`,
+      ...(settings.tls && { tlsOfPlugin: name }),
       urlFor: (replica) => exporterUrl(replica, settings),
     },
-    read: (body, { name }) => ({ attributes: { [GPU_UTILIZATION]: utilization(body, name) } }),
+    read: (body, replica) => ({ attributes: { [GPU_UTILIZATION]: utilization(body, replica.name) } }),
   }),
 });
 
-function exporterUrl({ url, labels }: SourceReplica, { scheme, port, addressLabel }: Options) {
-  if (addressLabel === undefined) return parseEndpointUrl(`${scheme}://${inUrl(url.hostname)}:${port}`);
+function exporterUrl({ url, labels }: Replica, { scheme, port, addressLabel }: Options) {
+  if (addressLabel === undefined) return urlAt(url.hostname, port, scheme);
   if (!Object.hasOwn(labels, addressLabel))
     throw new Error(`It has no label "${addressLabel}" with the address of its exporter: add one, or leave out addressLabel`);
   const written = labels[addressLabel]!;
@@ -64,8 +78,6 @@ function withPort(address: string, port: number): string {
   if (isBareIpv6) return `[${address}]:${port}`;
   return /:\d+$/.test(address) ? address : `${address}:${port}`;
 }
-
-const inUrl = (hostname: string) => (hostname.includes(":") ? `[${hostname}]` : hostname);
 
 function utilization(text: string, replica: string): number {
   const highest = { own: Number.NaN, unnamed: Number.NaN };

@@ -1,8 +1,6 @@
 import type { EndpointFacts } from "../../core/contract/source.ts";
+import { EngineTally } from "./engine-tally.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
-
-/** Facts that metrics give in labels, or by several series together. */
-export type EngineFacts = Pick<EndpointFacts, "adapterUse" | "isAsleep" | "kvCapacityTokens" | "setbacks">;
 
 const ADAPTERS = "vllm:lora_requests_info";
 /** 1 for the state that an engine is in: awake, weights_offloaded or discard_all. */
@@ -10,7 +8,9 @@ const SLEEP_STATE = "vllm:engine_sleep_state";
 /** Running requests whose KV blocks another one took, and requests that a queue limit refused. */
 const SETBACKS: readonly string[] = ["vllm:num_preemptions_total", "vllm:admission_rejections_total"];
 const VLLM_CACHE = "vllm:cache_config_info";
+/** Once for all its engines, and gone from newer versions. */
 const SGLANG_CACHE = "sglang:cache_config_info";
+const SGLANG_TOKENS = "sglang:max_total_num_tokens";
 
 /** Series that give the tokens per block and the number of blocks, by engine. */
 const CACHE_PARTS: Readonly<Record<string, { readonly tokensPer: string; readonly blocks: string }>> = {
@@ -18,14 +18,16 @@ const CACHE_PARTS: Readonly<Record<string, { readonly tokensPer: string; readonl
   triton: { tokensPer: "nv_trt_llm_kv_cache_block_metrics/tokens_per", blocks: "nv_trt_llm_kv_cache_block_metrics/max" },
 };
 
+const BLOCK_TYPE = "kv_cache_block_type";
+
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   vllm: [ADAPTERS, SLEEP_STATE, VLLM_CACHE, ...SETBACKS],
-  sglang: [SGLANG_CACHE],
+  sglang: [SGLANG_TOKENS, SGLANG_CACHE],
   trtllm: Object.values(CACHE_PARTS["trtllm"]!),
   triton: ["nv_trt_llm_kv_cache_block_metrics"],
 };
 
-/** Gathers those facts from the samples of one replica's metrics. */
+/** Gathers the facts that metrics give in labels, or by several series together, from the samples of one replica's metrics. */
 export class EngineFactsReader {
   /** The newest adapter series: vLLM keeps old combinations in its metrics, and the value of each is its time. */
   #adapters: { readonly labels: SampleLabels; readonly atS: number } | undefined;
@@ -35,7 +37,7 @@ export class EngineFactsReader {
   #isAsleep: boolean | undefined;
   /** Summed over engine processes and reasons. */
   #setbacks: number | undefined;
-  readonly #parts = new Map<string, number>();
+  readonly #parts = new Map<string, EngineTally>();
 
   /** Names of the series it reads; of every engine for "auto". */
   static namesOf(engine: string): readonly string[] {
@@ -54,13 +56,16 @@ export class EngineFactsReader {
     } else if (name === SGLANG_CACHE) {
       this.#cacheTokens += count(labels, "page_size") * count(labels, "num_pages");
     } else {
-      const part = labels.get("kv_cache_block_type");
-      this.#parts.set(part === undefined ? name : `${name}/${part}`, value);
+      const part = labels.get(BLOCK_TYPE);
+      const key = part === undefined ? name : `${name}/${part}`;
+      const tally = this.#parts.get(key) ?? new EngineTally();
+      this.#parts.set(key, tally);
+      tally.add(labels, value, BLOCK_TYPE);
     }
   }
 
-  facts(): EngineFacts {
-    const kvCapacityTokens = this.#cacheTokens || this.#productOfParts();
+  facts(): EndpointFacts {
+    const kvCapacityTokens = this.#parts.get(SGLANG_TOKENS)?.sum() || this.#cacheTokens || this.#productOfParts();
     const adapterUse = this.#adapterUse();
     return {
       ...(kvCapacityTokens > 0 && { kvCapacityTokens }),
@@ -70,7 +75,7 @@ export class EngineFactsReader {
     };
   }
 
-  #adapterUse(): EngineFacts["adapterUse"] {
+  #adapterUse(): EndpointFacts["adapterUse"] {
     if (this.#adapters === undefined) return undefined;
     const { labels } = this.#adapters;
     return {
@@ -82,7 +87,9 @@ export class EngineFactsReader {
 
   #productOfParts(): number {
     for (const { tokensPer, blocks } of Object.values(CACHE_PARTS)) {
-      const tokens = (this.#parts.get(tokensPer) ?? 0) * (this.#parts.get(blocks) ?? 0);
+      const sizes = this.#parts.get(tokensPer)?.byEngine();
+      const counts = this.#parts.get(blocks)?.byEngine();
+      const tokens = [...(sizes ?? [])].reduce((sum, [engine, size]) => sum + size * (counts?.get(engine) ?? 0), 0);
       if (tokens > 0) return tokens;
     }
     return 0;

@@ -1,12 +1,21 @@
 import { z } from "../../core/contract/options.ts";
 import { defineSource } from "../../core/contract/plugin.ts";
-import type { EndpointFacts } from "../../core/contract/source.ts";
+import type { EndpointFacts, SourceOrigin } from "../../core/contract/source.ts";
+import { tlsOptions } from "../../core/contract/tls-options.ts";
 import { EngineFactsReader } from "./engine-facts.ts";
+import { EngineTally } from "./engine-tally.ts";
 import { readSamples } from "./prometheus-text.ts";
+import { urlAt } from "./url-at.ts";
 
 const ENGINES = ["vllm", "sglang", "trtllm", "triton", "llamacpp"] as const;
 
-const options = z.strictObject({
+const base = z.strictObject({
+  /** Where the metrics are not at the endpoint's own port, as with a side-car there: the port on its host. One for all ranks of a host. */
+  port: z.int().min(1).max(65_535).exactOptional(),
+  /** Of that port. Default: https with `tls`, otherwise that of the endpoint's url. */
+  scheme: z.enum(["http", "https"]).exactOptional(),
+  /** TLS to the metrics alone. They then get no key, as at a port of their own. Default: TLS to a port is as to the replica. */
+  tls: tlsOptions.exactOptional(),
   path: z.string().startsWith("/").default("/metrics"),
   /** Period while the replica has requests in flight. */
   periodMs: z.int().min(50).max(3_600_000).default(1_000),
@@ -15,6 +24,27 @@ const options = z.strictObject({
   /** The engine whose series are read; "auto": the series of any engine. */
   engine: z.enum(["auto", ...ENGINES]).default("auto"),
 });
+
+const options = base
+  .refine(({ port, scheme }) => port !== undefined || scheme === undefined, {
+    message: "port beside it: without one, the metrics are at the endpoint's url",
+    path: ["scheme"],
+  })
+  .refine(({ scheme, tls }) => scheme !== "http" || tls === undefined, { message: "scheme: https beside it", path: ["tls"] });
+
+/** Another server than the replica, although on its host: it gets no key. */
+function originAt({ port, scheme, tls }: z.output<typeof options>, plugin: string): SourceOrigin | undefined {
+  if (port === undefined && tls === undefined) return undefined;
+  return {
+    name: tls === undefined ? `${scheme ?? "*"}://*:${port}` : `https://*:${port ?? "*"} (${plugin})`,
+    ...(tls === undefined ? { isOnReplica: true } : { tlsOfPlugin: plugin }),
+    urlFor: ({ url }) => {
+      if (port !== undefined) return urlAt(url.hostname, port, scheme ?? (url.isTls || tls !== undefined ? "https" : "http"));
+      if (url.isTls) return url;
+      throw new Error(`Its url (${url.href}) has no TLS: write the metrics' port beside tls, or leave tls out`);
+    },
+  };
+}
 
 interface Series {
   readonly engine: (typeof ENGINES)[number];
@@ -48,20 +78,29 @@ const SERIES: readonly Series[] = [
 export default defineSource({
   type: "metrics",
   summary: "Reads a replica's Prometheus metrics: queue depth, running requests, KV-cache use and size, adapters in use, sleep.",
+  runsByDefault: true,
   options,
-  create({ path, periodMs, idlePeriodMs, engine }) {
+  tls: ({ tls }) => tls,
+  create(settings, host) {
+    const { path, periodMs, idlePeriodMs, engine } = settings;
+    const origin = originAt(settings, host.name);
     const series = SERIES.filter((one) => engine === "auto" || one.engine === engine);
     const counts = new Set(series.map(({ name }) => name));
     const facts = new Set(EngineFactsReader.namesOf(engine));
-    return { path, periodMs, idlePeriodMs, read: (body) => readFacts(body, series, { counts, facts }) };
+    return {
+      path,
+      periodMs,
+      idlePeriodMs,
+      ...(origin && { origin }),
+      read: (body) => readFacts(body, series, { counts, facts }),
+    };
   },
 });
 
 type SeriesNames = Readonly<Record<"counts" | "facts", ReadonlySet<string>>>;
 
 function readFacts(text: string, series: readonly Series[], names: SeriesNames): EndpointFacts {
-  // Sum and number of each series' samples; there is one for each engine process of the replica.
-  const tallies = series.map(() => ({ sum: 0, count: 0 }));
+  const tallies = series.map(() => new EngineTally());
   const engineFacts = new EngineFactsReader();
   readSamples(
     text,
@@ -72,16 +111,15 @@ function readFacts(text: string, series: readonly Series[], names: SeriesNames):
       for (let index = 0; index < series.length; index++) {
         const { name: wanted, only } = series[index]!;
         if (wanted !== name || (only !== undefined && labels.get(only[0]) !== only[1])) continue;
-        tallies[index]!.sum += value;
-        tallies[index]!.count += 1;
+        tallies[index]!.add(labels, value);
       }
     },
   );
   const facts: { -readonly [Fact in Series["fact"]]?: number } = {};
   for (let index = 0; index < series.length; index++) {
     const { fact } = series[index]!;
-    const { sum, count } = tallies[index]!;
-    if (count > 0) facts[fact] ??= fact === "kvUsage" ? Math.min(1, sum / count) : sum;
+    const told = fact === "kvUsage" ? tallies[index]!.mean() : tallies[index]!.sum();
+    if (told !== undefined) facts[fact] ??= fact === "kvUsage" ? Math.min(1, told) : told;
   }
   if (Object.keys(facts).length === 0) throw new Error(NOTHING_KNOWN);
   return { ...facts, ...engineFacts.facts() };

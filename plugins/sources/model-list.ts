@@ -12,21 +12,28 @@ const MAX_MODELS = 10_000;
 const MAX_NAME_LENGTH = 512;
 const MAX_ROOT_LENGTH = 4_096;
 
-type ListedCard = Readonly<Record<string, unknown>>;
+interface ListedCard extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+}
 
 export default defineSource({
   type: "model-list",
   summary: "Reads which models and adapters a replica serves (/v1/models).",
+  runsByDefault: true,
   options,
   create: ({ periodMs }) => ({
     path: "/v1/models",
     periodMs,
     read(body) {
-      const cards = modelCards(parseList(body));
-      const models = { models: [...new Set(cards.map(modelName))], ...shownCards(cards.filter(isRecord)) };
+      const { cards, leftOut } = modelCards(parseList(body));
+      const models = {
+        models: [...new Set(cards.map(({ id }) => id))],
+        ...shownCards(cards),
+        ...(leftOut !== "" && { leftOut }),
+      };
       // Only a list with parents distinguishes adapters from base models.
-      if (!cards.some((card) => isRecord(card) && "parent" in card)) return models;
-      return { ...models, adapters: [...new Set(cards.filter(hasParent).map(modelName))] };
+      if (!cards.some((card) => "parent" in card)) return models;
+      return { ...models, adapters: [...new Set(cards.filter(hasParent).map(({ id }) => id))] };
     },
   }),
 });
@@ -41,17 +48,35 @@ function parseList(body: string): unknown {
 
 const WANTED = 'the replica must respond to GET /v1/models with {"data": [{"id": "NAME"}]}';
 
-function modelCards(list: unknown): readonly unknown[] {
+/** The entries that name a model. One that does not costs the replica no other model: `leftOut` says what is wrong with it. */
+function modelCards(list: unknown): { readonly cards: readonly ListedCard[]; readonly leftOut: string } {
   const data = isRecord(list) ? list["data"] : undefined;
   if (!Array.isArray(data)) throw new Error(`The model list has no "data" array; ${WANTED}`);
-  if (data.length > MAX_MODELS) throw new Error(`The model list has ${data.length} entries; at most ${MAX_MODELS} are read`);
-  return data;
+  const entries: readonly unknown[] = data.slice(0, MAX_MODELS);
+  const cards = entries.filter(isCard);
+  const left = data.length - cards.length;
+  if (left === 0) return { cards, leftOut: "" };
+  const index = entries.findIndex((entry) => !isCard(entry));
+  const why = index < 0 ? `at most ${MAX_MODELS} are read` : `entry ${index + 1} ${oddity(entries[index])}`;
+  if (cards.length === 0) throw new Error(`No entry of the model list names a model: ${why}; ${WANTED}`);
+  return { cards, leftOut: `of ${data.length} models in its list, ${left} can't be used: ${why}` };
+}
+
+function isCard(entry: unknown): entry is ListedCard {
+  return isRecord(entry) && typeof entry["id"] === "string" && entry["id"] !== "" && entry["id"].length <= MAX_NAME_LENGTH;
+}
+
+function oddity(entry: unknown): string {
+  const id = isRecord(entry) ? entry["id"] : undefined;
+  return typeof id === "string" && id !== ""
+    ? `has a name longer than ${MAX_NAME_LENGTH} characters`
+    : 'has no "id" that is a text';
 }
 
 /** What else the list says; of a name that is in it twice, the first card counts. */
-function shownCards(cards: readonly ListedCard[]): Pick<EndpointFacts, "modelCards"> {
+function shownCards(cards: readonly ListedCard[]): EndpointFacts {
   const shown = Object.create(null) as Record<string, ModelCard>;
-  for (const card of cards) shown[modelName(card)] ??= Object.freeze(shownCard(card, cards));
+  for (const card of cards) shown[card.id] ??= Object.freeze(shownCard(card, cards));
   return Object.values(shown).some((card) => Object.keys(card).length > 0) ? { modelCards: Object.freeze(shown) } : {};
 }
 
@@ -71,17 +96,10 @@ function contextOf({ max_model_len: tokens }: ListedCard): number | undefined {
   return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : undefined;
 }
 
-function hasParent(card: unknown): boolean {
-  return isRecord(card) && typeof card["parent"] === "string" && card["parent"] !== "";
+function hasParent({ parent }: ListedCard): boolean {
+  return typeof parent === "string" && parent !== "";
 }
 
-function modelName(entry: unknown): string {
-  const id = isRecord(entry) ? entry["id"] : undefined;
-  if (typeof id !== "string" || id === "") throw new Error(`The model list has an entry without an "id"; ${WANTED}`);
-  if (id.length > MAX_NAME_LENGTH) throw new Error(`The model list has a name longer than ${MAX_NAME_LENGTH} characters`);
-  return id;
-}
-
-function isRecord(value: unknown): value is ListedCard {
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }

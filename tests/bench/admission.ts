@@ -2,12 +2,13 @@
  * What a line in front of a full pool does in a burst, on simulated replicas: `npm run bench:admission`. Every request is admitted and
  * decided by the router's own code. `docs/measured.md` has the figures.
  */
+
+import { ENGINE_TIMES } from "../../apps/lab/engine/engine-times.ts";
+import { quantile } from "../../apps/lab/simulate/metrics.ts";
+import { Simulation } from "../../apps/lab/simulate/simulation.ts";
+import type { Trace, TraceRequest } from "../../apps/lab/simulate/trace.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
-import { ENGINE_TIMES } from "../../core/engine/engine-times.ts";
-import type { Ticket } from "../../core/request/ticket.ts";
-import { quantile } from "../../core/simulate/metrics.ts";
-import { Simulation } from "../../core/simulate/simulation.ts";
-import type { Trace, TraceRequest } from "../../core/simulate/trace.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { type Stream, trafficOf } from "./admission/burst.ts";
 

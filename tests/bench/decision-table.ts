@@ -1,7 +1,7 @@
 /** Runs `tests/bench/decision.ts` on every runtime, one after the other, and prints one table: `npm run bench:decision`. */
 import { spawnSync } from "node:child_process";
 import { delimiter, join } from "node:path";
-import { table } from "../../core/cli/show/table.ts";
+import { table } from "../../core/report/table.ts";
 
 const BIN = join(import.meta.dirname, "..", "..", "node_modules", ".bin");
 const FILE = join(import.meta.dirname, "decision.ts");

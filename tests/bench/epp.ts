@@ -15,7 +15,7 @@ import { cpuMicrosSince, cpuNow, processTree } from "./process-cpu.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const bin = join(root, "node_modules", ".bin");
-const PROGRAM = join(root, "core", "cli", "signalbox.mjs");
+const PROGRAM = join(root, "apps", "cli", "signalbox.mjs");
 const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   node: ["node", PROGRAM],
   deno: [join(bin, "deno"), "run", "-A", "--no-check", PROGRAM],
@@ -61,7 +61,7 @@ const config = join(folder, "router.yaml");
 const { port } = upstream.address() as AddressInfo;
 writeFileSync(
   config,
-  `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: false\n  limits: { retries: 0 }\n  pool: { endpoints: [{ url: "http://127.0.0.1:${port}" }] }\n`,
+  `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: false\n  pool: { endpoints: [{ url: "http://127.0.0.1:${port}" }] }\n`,
 );
 
 const asked = process.argv.slice(2);

@@ -10,8 +10,8 @@
  */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { readTraceFile } from "../../core/cli/simulate/trace-file.ts";
-import { sliceOf } from "../../core/simulate/slice.ts";
+import { readTraceFile } from "../../apps/cli/simulate/trace-file.ts";
+import { sliceOf } from "../../apps/lab/simulate/slice.ts";
 import { sharedPath } from "../support/shared.ts";
 import { liveLines } from "./live/live-table.ts";
 import { runPolicies } from "./live/policy-run.ts";

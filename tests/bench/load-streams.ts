@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { setTimeout as sleep } from "node:timers/promises";
-import { quantile } from "../../core/simulate/metrics.ts";
+import { quantile } from "../../apps/lab/simulate/metrics.ts";
 import { openClientSocket, type Target } from "./client-socket.ts";
 import { cpuMicrosSince, cpuNow, residentBytes } from "./process-cpu.ts";
 import { chatMessage, EVENT_MARK, type Message, renumber } from "./traffic.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { quantile } from "../../core/simulate/metrics.ts";
+import { quantile } from "../../apps/lab/simulate/metrics.ts";
 import { ClientConnection } from "./client-connection.ts";
 import type { Target } from "./client-socket.ts";
 import { cpuMicrosSince, cpuNow } from "./process-cpu.ts";

@@ -3,10 +3,12 @@
  * `npm run bench -- --help` has the switches. CPU time of the proxy's processes comes first; requests per second mean little where
  * proxy, load and upstream share a few cores.
  */
+
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { numberArgument, switchError, UsageError } from "../../core/cli/frame/usage.ts";
+import { numberArgument, switchError } from "../../apps/cli/frame/usage.ts";
+import { UsageError } from "../../config/command.ts";
 import { type Bench, type Cell, cells, FULL, QUICK } from "./cells.ts";
 import {
   type Driver,

@@ -36,7 +36,7 @@ export const CERT_FILE = "proxy.crt";
 export const KEY_FILE = "proxy.key";
 export const root = join(import.meta.dirname, "..", "..");
 const BIN = join(root, "node_modules", ".bin");
-const ROUTER = join("core", "cli", "signalbox.mjs");
+const ROUTER = join("apps", "cli", "signalbox.mjs");
 const PEERS = process.env["SIGNALBOX_PEERS"] ?? "";
 
 /** All that can be measured, nginx first: the others are told as multiples of it. */

@@ -2,10 +2,11 @@
  * Compares the default config with the published policies of `examples/policies/` and with the exact state of the replicas, on
  * recorded traces: `npm run bench:routing`, or `npm run bench:routing -- TRACE...`. Every run is the router's own decision code.
  */
+
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { UsageError } from "../../core/cli/frame/usage.ts";
-import { readTraceFile } from "../../core/cli/simulate/trace-file.ts";
+import { readTraceFile } from "../../apps/cli/simulate/trace-file.ts";
+import { UsageError } from "../../config/command.ts";
 import { sharedPath } from "../support/shared.ts";
 import { HELP, type RoutingArguments, readArguments } from "./routing/arguments.ts";
 import { type Cell, cellsOf, seedsFor } from "./routing/matrix.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "../../config/plugins/defaults.ts";
+import { defaultParsers, defaultTypes } from "../../config/plugins/instances.ts";
 import { PROBE_DEFAULTS } from "../../core/settings/tables.ts";
 import { DEFAULT_LIMITS, DEFAULT_SETTINGS } from "../../core/settings.ts";
-import { configOf, loaded, POOL, router } from "./support.ts";
+import { configOf, loaded, POOL, registry, router } from "./support.ts";
 
 describe("a config with nothing but a pool", () => {
   test("has every default", async () => {
@@ -34,17 +34,18 @@ describe("a config with nothing but a pool", () => {
     assert.deepEqual(config.rewrites, []);
     assert.deepEqual(config.settings, DEFAULT_SETTINGS);
     const names = config.plugins.map(({ name }) => name);
+    const parsers = defaultParsers(registry);
     const others = [
       "static",
-      ...DEFAULT_SOURCES,
-      ...DEFAULT_DETECTORS,
-      ...DEFAULT_OBSERVERS,
+      ...defaultTypes(registry)
+        .map(({ type }) => type)
+        .filter((type) => !parsers.includes(type)),
       "ready",
       "serves-model",
       "outstanding-work",
       "max-score",
     ];
-    assert.deepEqual(names, [...DEFAULT_PARSERS, ...others]);
+    assert.deepEqual(names, [...parsers, ...others]);
     assert.deepEqual([...definitions.keys()], names);
     assert.deepEqual(config.plugins.find(({ name }) => name === "static")?.parameters, { endpoints: config.pool.endpoints });
   });
@@ -234,12 +235,12 @@ describe("the profile", () => {
       "ready serves-model queue*1 outstanding-work*0 max-score",
     ],
     [
-      "keeps its own filters and picker, behind both guards",
+      "keeps its own filters and picker, behind both default filters",
       "plugins: [{ type: label-selector, name: h100, parameters: { matchLabels: { gpu: h100 } } }]\n  profiles: [{ plugins: [{ pluginRef: h100 }, { pluginRef: random }] }]",
       "ready serves-model h100 random",
     ],
     [
-      "has the guards in front where it lists them elsewhere",
+      "has the default filters in front where it lists them elsewhere",
       "plugins: [{ type: label-selector, name: h100, parameters: { matchLabels: { gpu: h100 } } }, { type: ready, name: up }]\n  profiles: [{ plugins: [{ pluginRef: h100 }, { pluginRef: serves-model }, { pluginRef: up }] }]",
       "up serves-model h100 max-score",
     ],
@@ -248,7 +249,7 @@ describe("the profile", () => {
       "plugins: [{ type: label-selector, name: h100, parameters: { matchLabels: { gpu: h100 } } }]\n  profiles: [{ unguarded: true, plugins: [{ pluginRef: h100 }, { pluginRef: ready }, { pluginRef: queue }] }]",
       "h100 ready queue*1 max-score",
     ],
-    ["is guarded where it says that it is not unguarded", "profiles: [{ unguarded: false }]", "ready serves-model max-score"],
+    ["has them where it says that it is not unguarded", "profiles: [{ unguarded: false }]", "ready serves-model max-score"],
     [
       "uses a default's type under its listed name",
       "plugins: [{ type: ready, name: up }, { type: max-score, name: best }]\n  profiles: [{ plugins: [{ pluginRef: queue }] }]",

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import type { RouterConfig } from "../../config/config.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
-import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS } from "../../config/plugins/defaults.ts";
+import { defaultTypes } from "../../config/plugins/instances.ts";
 import { formatProblem } from "../../config/read/problems.ts";
 import { z } from "../../core/contract/options.ts";
 import { type Definition, defineDiscovery, defineParser, type PluginKind } from "../../core/contract/plugin.ts";
+import type { RouterConfig } from "../../core/router-config.ts";
+import { builtIns } from "../../plugins/registry.ts";
+import { FEATURES } from "../support/section-modules.ts";
 
 const anything = z.looseObject({});
 const neverMade = () => {
@@ -38,10 +40,18 @@ const cacheOptions = z.strictObject({
   tiers: z.array(z.strictObject({ name: z.string(), share: z.number() })).default([]),
 });
 
+/** Those that run by default, by the kinds and names of the real ones. */
+const DEFAULTS = defaultTypes(builtIns).map(
+  ({ kind, type }): Definition => ({
+    ...(kind === "parser" ? fakeParser(type) : fake(kind, type, anything)),
+    runsByDefault: true,
+  }),
+);
+
 /** Types with the names of the real defaults, and some more; none but parsers can be created. */
 export const registry: ReadonlyMap<string, Definition> = new Map(
   [
-    ...["completions", "chat-completions", "responses", "embeddings", "messages", "generate"].map(fakeParser),
+    ...DEFAULTS,
     fake("parser", "passthrough", z.strictObject({ paths: z.array(z.string()) })),
     fake("authenticator", "keys", anything),
     fake("rewriter", "model-rewrite", anything),
@@ -55,10 +65,7 @@ export const registry: ReadonlyMap<string, Definition> = new Map(
     fake("picker", "random"),
     fake("discovery", "static", anything),
     defineDiscovery({ type: "dns", summary: "Asks DNS.", options: z.strictObject({ host: z.string() }), create: neverMade }),
-    fake("source", "model-list", anything),
-    fake("source", "metrics", anything),
-    ...DEFAULT_DETECTORS.map((type) => fake("detector", type, anything)),
-    ...DEFAULT_OBSERVERS.map((type) => fake("observer", type, anything)),
+    ...FEATURES,
   ].map((definition) => [definition.type, definition]),
 );
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { readJsonBody } from "../../core/body/json-body.ts";
 import type { EndpointRecord } from "../../core/contract/detector.ts";
+import type { Tap } from "../../core/contract/slots/tap.ts";
 import * as kit from "../../core/contract/test-kit.ts";
 import { makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -30,6 +31,7 @@ const body = readJsonBody(
 );
 const failing = { consecutiveFailures: 5, lastFailure: "reset" } as EndpointRecord;
 const random = kit.seededRandom(1);
+const asked = { head: request.headers, parsed: { ...request, model: "fast", promptTokens: 7 } };
 
 /** Calls each method that an example may have; the result says whether it did what its contract asks. */
 const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, said: readonly string[]) => boolean>> = {
@@ -47,6 +49,29 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
   detect: (detect) => /^5 failures in a row/.test(String(detect(failing, []))),
   read: (read) => (read('[{"is_processing":true}]') as { running: number }).running === 1,
   start: (start) => start((found: readonly unknown[]) => found.length === 2) === true,
+  enter: (enter) => enter(asked) === undefined,
+  decode: (decode) => decode({ head: kit.makeHeaders({ "content-encoding": "plain" }) }, asked) === asked,
+  admit: (admit) => admit(asked) === undefined,
+  answer: (answer) => (answer(asked) as { status: number }).status === 200,
+  compare: (compare) => compare(asked, { profile: {}, random, decide: () => decision }) === decision,
+  copy(copy) {
+    const chosen: string[] = [];
+    copy(asked, request, ({ target }: { target: string }) => void chosen.push(target));
+    return chosen[0] === "fast-v2";
+  },
+  tap(tap, said) {
+    const { read, end } = tap(asked, { status: 200 }) as Tap;
+    read(Buffer.from("abcd"), [0, 1, 2, 4], 2);
+    end(true);
+    return said[0] === "200 true 3";
+  },
+  lines: (lines) => lines(asked) === "x-prompt-tokens: 7\r\n",
+  lost(lost) {
+    lost({ ticket: outcome }, endpoint, 0);
+    return true;
+  },
+  settled: (settled) => settled(outcome) === undefined,
+  status: (status) => Object.keys(status(undefined) as object).length === 1,
   finished: (finished, said) => finished(outcome) === undefined && said.length === 1,
 };
 
@@ -81,7 +106,7 @@ function run(code: string): void {
     assert.ok("pages" in made || Object.keys(CALLS).some((name) => name in plugin), `nothing of it was called: ${code}`);
 }
 
-const files = readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
+const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
 // biome-ignore lint/suspicious/noExplicitAny: Examples name whatever the contract files export.
 const scope: Record<string, any> = Object.assign({}, ...(await Promise.all(files.map((name) => import(join(FOLDER, name))))));
 

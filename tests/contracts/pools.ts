@@ -15,7 +15,7 @@ const REQUIRED_OPTIONS: Readonly<Record<string, unknown>> = {
   "by-label": { label: "zone", validValues: ["a"] },
   "topology-filter": { near: { zone: "a" }, labels: { zone: "zone" } },
   "topology-scorer": { near: { zone: "a" }, labels: { zone: "zone" } },
-  passthrough: { routes: [{ method: "POST", path: "/v1/rerank" }] },
+  passthrough: { routes: [{ method: "POST", path: "/v1/mine" }] },
 };
 
 /** Checks what every plugin of the kind promises, of each built-in. */

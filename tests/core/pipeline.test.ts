@@ -7,18 +7,16 @@ import type { LoadView } from "../../core/contract/load-view.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { decide } from "../../core/decide/decide.ts";
 import { admit, route, routeAgain } from "../../core/pipeline.ts";
-import { Ticket } from "../../core/request/ticket.ts";
 import type { Run } from "../../core/run.ts";
 import { factsOf } from "../../core/state/facts.ts";
-import { writeFacts } from "../../core/state/facts-document.ts";
+import { writePool } from "../../core/state/facts-document.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { deepFreeze } from "../../core/test-kit/freeze.ts";
 import { builtInsOf } from "../contracts/pools.ts";
 import { makeEndpoint, makeEndpoints, makeHeaders, makePrefix, makeRequest, seededRandom } from "../support/endpoints.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { shownTries } from "../support/forward.ts";
-import { MemoryParts, type MemoryPartsOptions, makeIncoming } from "../support/memory-parts.ts";
-import { RecordedResponse } from "../support/recorded-response.ts";
+import { MemoryParts, type MemoryPartsOptions, makeRun } from "../support/memory-parts.ts";
 import { jsonAnswer } from "../support/scripted-replica.ts";
 
 const BODY = '{"model":"base","messages":[{"role":"user","content":"hello"}]}';
@@ -26,13 +24,10 @@ const OK = jsonAnswer('{"choices":[{"index":0}]}');
 const named = <Plugin>(name: string, plugin: Plugin) => ({ name, type: name, plugin });
 
 /** A request whose body is complete, not yet on its way. */
-function makeRun(options: MemoryPartsOptions = {}, body = BODY) {
+function setUp(options: MemoryPartsOptions = {}, body = BODY) {
   const parts = new MemoryParts(options);
-  const incoming = makeIncoming(body);
-  const ticket = new Ticket(incoming.id, "POST", parts.clock.now());
-  const buffer = { hold: () => assert.fail("nothing mirrors it"), frontBytes: 0 };
-  const run: Run = { ticket, incoming, parsed: undefined, buffer, config: parts.config, parts, response: new RecordedResponse() };
-  return { parts, ticket, run };
+  const run = makeRun(parts, body);
+  return { parts, ticket: run.ticket, run };
 }
 
 /** Sends it on its way; returns how it was told that it is over. */
@@ -43,6 +38,7 @@ function send(run: Run): readonly string[] {
     bodyDelivered() {},
     completed: () => void ends.push("complete"),
     failed: ({ code }) => void ends.push(code),
+    unreached: ({ code }) => void ends.push(code),
     missedTarget() {
       try {
         routeAgain(run, forward);
@@ -98,7 +94,7 @@ describe("a request's way", () => {
         return { target: "adapter", rule: "r" };
       },
     });
-    const { parts, run } = makeRun({ endpoints: makeEndpoints(3), profile, rewriters: [rewriter] });
+    const { parts, run } = setUp({ endpoints: makeEndpoints(3), profile, rewriters: [rewriter] });
     const ends = send(run);
     parts.upstreamOf(makeEndpoint(2)).send(OK);
     assert.deepEqual(seen, [
@@ -114,7 +110,7 @@ describe("a request's way", () => {
   });
 
   it("ends where it can't be understood: nothing is decided", () => {
-    const { ticket, run } = makeRun({}, '{"messages":[]}');
+    const { ticket, run } = setUp({}, '{"messages":[]}');
     assert.throws(() => send(run), { code: "missing_model" });
     assert.deepEqual([ticket.request, ticket.decision], [undefined, undefined]);
   });
@@ -125,7 +121,7 @@ describe("a request's way", () => {
   ];
   for (const [name, profile, code, hasDecision] of dead) {
     it(`ends where ${name}: nothing is sent`, () => {
-      const { parts, ticket, run } = makeRun({ profile });
+      const { parts, ticket, run } = setUp({ profile });
       assert.throws(() => send(run), { code });
       assert.equal(ticket.decision !== undefined, hasDecision);
       assert.equal(parts.upstreamOf(makeEndpoint(0)).sockets.length, 0);
@@ -151,7 +147,7 @@ describe("a request whose target no replica has after all", () => {
       draw: () => ({ target: draws.shift() ?? "v2", rule: "food" }),
     });
     const endpoints = [0, 1].map((slot) => makeEndpoint(slot, { models: ["v2"] }));
-    const world = makeRun({ endpoints, rewriters: [rewriter], profile: { filters: [mayHave] } });
+    const world = setUp({ endpoints, rewriters: [rewriter], profile: { filters: [mayHave] } });
     const ends = send(world.run);
     const [e0, e1] = endpoints.map((endpoint) => world.parts.upstreamOf(endpoint));
     e0!.send(MISSING);
@@ -222,13 +218,11 @@ describe("a decision", () => {
     ];
   }
 
-  const NOTHING_ELSE = { savedAt: "", tokenFactors: {}, kept: [], lost: [], targets: [] };
   for (const profile of profiles()) {
     it(`by ${profile.name} is the same for the same inputs, and deciding changes none of them`, async () => {
       const { clock, table } = await makeTable();
       const nowMs = clock.now();
-      const state = () =>
-        JSON.stringify([nowMs, nowMs + 50, nowMs + 5_000].map((ms) => writeFacts(facts, table.at(ms), NOTHING_ELSE)));
+      const state = () => JSON.stringify([nowMs, nowMs + 50, nowMs + 5_000].map((ms) => writePool(facts, table.at(ms), [])));
       const before = state();
       const at = (ms: number) => [request, cold].map((each) => decide(each, facts, profile, table.at(ms), seededRandom(9)));
       const first = at(nowMs);

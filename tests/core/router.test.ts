@@ -75,14 +75,14 @@ describe("a router", () => {
     await waitUntil(() => router.pool.facts.served.size > 0);
     const [before] = router.pool.facts.endpoints;
     assert.equal((await ask()).status, 200);
-    assert.equal(router.pool.connectionsTo(before!), 1);
+    assert.equal(router.pool.connections.openTo(before!), 1);
     assert.equal(router.pool.prefixStats?.slots.length, 1);
     discovery.tell({ a: moved.url });
     await clock.advance(0);
     await waitUntil(() => router.pool.facts.served.size > 0);
     const [now] = router.pool.facts.endpoints;
     assert.equal(now?.slot, before?.slot);
-    assert.equal(router.pool.connectionsTo(now!), 0);
+    assert.equal(router.pool.connections.openTo(now!), 0);
     assert.deepEqual(router.pool.prefixStats?.slots, []);
     await waitUntil(() => old.sockets.size === 0);
     assert.equal((await ask()).status, 200);
@@ -97,7 +97,7 @@ describe("a router", () => {
     await clock.advance(0);
     assert.equal(await waiting, true);
     await ask();
-    assert.equal(router.pool.connectionsTo(router.pool.facts.endpoints[0]!), 1);
+    assert.equal(router.pool.connections.openTo(router.pool.facts.endpoints[0]!), 1);
     await end();
     await waitUntil(() => replica.sockets.size === 0);
     assert.equal(clock.pending, 0);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { quantile } from "../../core/simulate/metrics.ts";
+import { quantile } from "../../apps/lab/simulate/metrics.ts";
 import { heldBytes, openFiles, residentBytes } from "../support/process-usage.ts";
 import { openClient, type RawClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
@@ -35,23 +35,27 @@ describe("a client that leaves", () => {
   for (const { name, script, isReached } of stages) {
     for (const { way, leave } of ways) {
       it(`${name} (${way}) frees the replica's connection soon, and every counter`, { timeout: 60_000 }, async () => {
-        const arrived = new Set<string>();
+        const arrivedAt = new Map<string, number>();
         const closedAt = new Map<string, number>();
         const { router } = await setUp([
           (request, socket) => {
             const id = request.headers.get("x-request-id") ?? "";
-            arrived.add(id);
+            arrivedAt.set(id, performance.now());
             socket.on("close", () => closedAt.set(id, performance.now()));
             script(request, socket);
           },
         ]);
         const delaysMs: number[] = [];
+        // How long a request takes to its replica: what a busy machine adds, it adds to both.
+        const arrivalsMs: number[] = [];
         const lane = async (laneName: string) => {
           for (let i = 0; i < PER_LANE; i++) {
             const id = `${laneName}-${i}`;
             const client = await openClient(router.port);
+            const sentAt = performance.now();
             client.send(chatPost(STREAM, `X-Request-Id: ${id}\r\n`));
-            await waitUntil(() => arrived.has(id));
+            await waitUntil(() => arrivedAt.has(id));
+            arrivalsMs.push(arrivedAt.get(id)! - sentAt);
             await client.until(isReached);
             const leftAt = performance.now();
             leave(client);
@@ -61,9 +65,10 @@ describe("a client that leaves", () => {
           }
         };
         await Promise.all(Array.from({ length: LANES }, (_, n) => lane(`lane${n}`)));
-        delaysMs.sort((a, b) => a - b);
+        for (const times of [delaysMs, arrivalsMs]) times.sort((a, b) => a - b);
         // Milliseconds on a quiet machine; a timer in the way would show in all of them.
-        assert.ok(quantile(delaysMs, 0.9) < 100, `p90 ${quantile(delaysMs, 0.9)} ms`);
+        const [p90, most] = [quantile(delaysMs, 0.9), 100 + quantile(arrivalsMs, 0.9)];
+        assert.ok(p90 < most, `p90 ${p90} ms, of ${most} ms`);
         assert.ok(quantile(delaysMs, 0.99) < 1_000, `p99 ${quantile(delaysMs, 0.99)} ms`);
         await assertIdle(router);
         assert.equal(router.log.length, LANES * PER_LANE);
@@ -94,7 +99,10 @@ describe("a client that leaves", () => {
 
 describe("5,000 aborted streams", () => {
   it("leave file descriptors and memory where they were", { timeout: 120_000 }, async () => {
-    const { router, replica } = await setUp([(_request, socket) => void socket.write(STREAM_HEAD + FIRST)]);
+    const abortable: Script = (_request, socket) => void socket.write(STREAM_HEAD + FIRST);
+    // Explanations of earlier requests have 4 MiB, which so few requests do not fill: they would look like a leak.
+    const spec = "  plugins: [ { type: decisions, parameters: { memoryBytes: 0 } } ]\n";
+    const { router, replica } = await setUp([abortable], { spec });
     const lane = async (count: number) => {
       for (let i = 0; i < count; i++) {
         const client = await openClient(router.port);

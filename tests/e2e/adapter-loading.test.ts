@@ -1,7 +1,8 @@
 /** Adapters that replicas load when they are first asked for, as vLLM does with its file-system resolver. */
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
+import { Adapters } from "../../core/control/adapters.ts";
 import { liveAdapterLife } from "../support/adapter-life.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 
@@ -152,7 +153,7 @@ describe("a target that no replica lists", () => {
     assert.deepEqual([second.status, second.body.error?.code], [503, "target_unavailable"]);
     assert.deepEqual(asked(world), [1, 1]);
     world.replicas[1]!.adapters.put("v1");
-    await world.router.router.adapters.load("v1", {});
+    await new Adapters(world.router.router.adapters).load("v1", {});
     assert.equal((await ask(world)).status, 200);
   });
 
@@ -218,7 +219,7 @@ describe("targets that share the traffic", () => {
       assert.deepEqual([status, body.model], [200, "v1"]);
     }
     for (const { adapters } of world.replicas) adapters.put("v2");
-    await world.router.router.adapters.load("v2", {});
+    await new Adapters(world.router.router.adapters).load("v2", {});
     const models = (await askTimes(world, 20)).map(({ body }) => body.model).sort();
     assert.deepEqual(models, [...Array.from({ length: 10 }, () => "v1"), ...Array.from({ length: 10 }, () => "v2")]);
   });
@@ -297,7 +298,7 @@ describe("an adapter's end", () => {
     await ask(world);
     await waitUntil(() => isServed(world, "v1"));
     world.replicas[0]!.adapters.remove("v1");
-    const [change] = await world.router.router.adapters.unload("v1", {});
+    const [change] = await new Adapters(world.router.router.adapters).unload("v1", {});
     assert.equal(change?.isDone, true);
     await waitUntil(() => !isServed(world, "v1"));
     assert.equal((await ask(world)).status, 503);

@@ -1,23 +1,35 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { collectedLog } from "../support/collected-log.ts";
-import { startTestRouter, type TestRouter, type TestRouterOptions, waitUntil } from "../support/router.ts";
+import { startTestRouter, type TestRouterOptions, waitUntil } from "../support/router.ts";
 import { setUp as setUpScripted } from "../support/scripted-pool.ts";
 import { jsonAnswer, type Script } from "../support/scripted-replica.ts";
 
 const LOAD = "/v1/load_lora_adapter";
 const UNLOAD = "/v1/unload_lora_adapter";
 
-async function post(router: TestRouter, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const answer = await fetch(router.url + path, {
+interface ShownError {
+  readonly message: string;
+  readonly type: string;
+  readonly code: string | number;
+  readonly replicas?: readonly { readonly endpoint: string }[];
+}
+
+async function post(
+  { url }: { readonly url: string },
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const answer = await fetch(url + path, {
     method: "POST",
     headers: { "Content-Type": "application/json", ...headers },
     body: typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body),
   });
   const text = await answer.text();
   const isError = answer.headers.get("content-type") === "application/json";
-  const { error } = isError ? (JSON.parse(text) as { error: { message: string; code: string; replicas?: unknown[] } }) : {};
+  const { error } = isError ? (JSON.parse(text) as { error: ShownError }) : {};
   return { status: answer.status, text, error, requestId: answer.headers.get("x-request-id") };
 }
 
@@ -69,7 +81,7 @@ describe("adapters at the port for clients", () => {
       assert.ok(line.includes(part), line);
   });
 
-  it("a load reaches all replicas, and requests for it are served at once; a second one changes nothing", async () => {
+  it("a load reaches all replicas, and requests for it are served at once; a second one is refused as the engines do", async () => {
     const { router, replicas, names } = await setUp([["v2"], []]);
     const answer = await post(router, LOAD, { lora_name: "v2", lora_path: "/adapters/v2" });
     assert.deepEqual([answer.status, answer.text.split("\n")[0]], [200, "Success: LoRA adapter 'v2' added successfully."]);
@@ -77,8 +89,28 @@ describe("adapters at the port for clients", () => {
     assert.deepEqual(await modelsOf(router), ["base", "v2"]);
     const served = await post(router, "/v1/completions", { model: "v2", prompt: "hi", max_tokens: 1 });
     assert.equal(served.status, 200);
-    assert.equal((await post(router, LOAD, { lora_name: "v2", lora_path: "/adapters/v2" })).status, 200);
+    const again = await post(router, LOAD, { lora_name: "v2", lora_path: "/adapters/v2" });
+    assert.equal(again.status, 400);
+    assert.match(again.error?.message ?? "", /^The lora adapter 'v2' has already been loaded\./);
     for (const replica of replicas) assert.deepEqual(await modelsOf(replica), ["base", "v2"]);
+  });
+
+  it("what no replica changes is refused as one engine refuses it", async () => {
+    const { router, replicas, names } = await setUp([["v1"], ["v1"]]);
+    const asks = [
+      [UNLOAD, { lora_name: "nobody-has-it" }],
+      [LOAD, { lora_name: "v1", lora_path: "/adapters/v1" }],
+    ] as const;
+    for (const [path, document] of asks) {
+      const engine = await post(replicas[0]!, path, document);
+      const { status, error } = await post(router, path, document);
+      assert.deepEqual([status, error?.code], [engine.status, engine.error?.code]);
+      assert.deepEqual([error?.message.split(".")[0], error?.type], [engine.error?.message.split(".")[0], engine.error?.type]);
+      assert.deepEqual(error?.replicas?.map(({ endpoint }) => endpoint).sort(), [...names].sort());
+    }
+    await post(replicas[0]!, UNLOAD, { lora_name: "v1" });
+    assert.equal((await post(router, UNLOAD, { lora_name: "v1" })).status, 200, "one replica still had it");
+    assert.equal((await post(router, UNLOAD, { lora_name: "v1" })).status, 404);
   });
 
   it("what every replica refuses is refused with their status and words", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { AdminServer } from "../../core/admin/server.ts";
-import type { Status } from "../../core/admin/status.ts";
+import type { AdminServer } from "../../apps/admin/server.ts";
+import type { Status } from "../../apps/admin/status.ts";
 import type { DecisionReport } from "../../core/report/report-schema.ts";
 import { askFor, startTestAdmin } from "../support/admin.ts";
 import { exchange, isWholeAnswer, openClient, postBytes, type RawClient, readAnswer } from "../support/raw-client.ts";
@@ -36,7 +36,8 @@ before(async () => {
     (request, socket) => {
       const body = request.body.toString();
       if (body.includes('"break"')) socket.end(STREAM_HEAD + chunkOf("data: {}\n\n"));
-      else if (!body.includes('"hang"')) socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}'));
+      else if (!body.includes('"hang"'))
+        socket.write(jsonAnswer('{"choices":[{"index":0,"message":{"content":"Hi"}}],"ok":true}'));
     },
     ["v1", "v2", "m"],
   );

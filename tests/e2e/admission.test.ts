@@ -316,3 +316,51 @@ spec: { priority: 9, poolRef: { name: default } }
     assert.deepEqual(await order(2), ["first", "second"]);
   });
 });
+
+describe("a request whose replica can't be reached, where requests wait for replicas", () => {
+  it("goes back into the line, and on once the replica is there again", async () => {
+    const { router, replica, open, answer, ask, waiting } = await setUpLine({
+      admission: "{ concurrency: 2, waitsForReplicas: true }",
+      spec: `  pool: { probes: { readiness: { periodSeconds: 1 } } }\n  retries: { backoffMs: 0 }`,
+    });
+    await replica.refuse();
+    for (const socket of replica.sockets) socket.destroy();
+    const first = await ask("1");
+    await waiting(1);
+    const second = await ask("2");
+    await waiting(2);
+    await replica.listenAgain();
+    for (let left = 2; left > 0; left--) {
+      await waitUntil(() => open.length > 0);
+      answer();
+    }
+    for (const client of [first, second]) assert.equal((await answered(client)).status, 200);
+    await waitUntil(() => router.log.length === 2);
+    const [line] = router.log.filter(({ attempts }) => attempts.length > 1);
+    assert.deepEqual(
+      line?.attempts.map(({ result }) => result),
+      ["connect-failed", 200],
+    );
+    await assertIdle(router);
+  });
+
+  it("gets its error when it has waited for as long as it may", async () => {
+    const { router, replica, ask } = await setUpLine({
+      admission: "{ concurrency: 2, waitsForReplicas: true, maxWaitMs: 300 }",
+    });
+    await replica.refuse();
+    for (const socket of replica.sockets) socket.destroy();
+    const { status } = await answered(await ask("1"));
+    assert.equal(status, 429);
+    await waitUntil(() => router.log.length === 1);
+    assert.deepEqual([router.log[0]?.error, router.log[0]?.attempts.length], ["queue_timeout", 1]);
+    await assertIdle(router);
+  });
+
+  it("is told so at once where requests don't wait for replicas", async () => {
+    const { replica, ask } = await setUpLine({ admission: "{ concurrency: 2 }" });
+    await replica.refuse();
+    for (const socket of replica.sockets) socket.destroy();
+    assert.equal((await answered(await ask("1"))).status, 502);
+  });
+});

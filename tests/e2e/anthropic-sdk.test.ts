@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 
 const REWRITE = `---

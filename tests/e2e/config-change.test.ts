@@ -153,14 +153,14 @@ describe("what the router knows", () => {
     const { router: own } = router;
     const [before] = own.pool.facts.endpoints;
     const prefixIndex = own.pool.prefixStats;
-    const connections = own.pool.connectionsTo(before!);
+    const connections = own.pool.connections.openTo(before!);
     assert.ok(connections > 0 && prefixIndex!.entries > 0);
     await replace({ spec: spec("two") });
     assert.deepEqual(own.pool.facts.endpoints, [before]);
     assert.deepEqual(own.pool.prefixStats, prefixIndex);
-    assert.equal(own.pool.connectionsTo(before!), connections);
+    assert.equal(own.pool.connections.openTo(before!), connections);
     await exchange(router.port, long());
-    assert.equal(own.pool.connectionsTo(before!), connections);
+    assert.equal(own.pool.connections.openTo(before!), connections);
     assert.deepEqual(events, ["one finished 1", "one finished 2", "one finished 3", "one disposed", "two finished 4"]);
     assert.deepEqual(
       replicas[0]!.requests.map(({ indexOnConnection }) => indexOnConnection),

@@ -26,6 +26,12 @@ const REFUSALS = [400, 431, 501, 505];
 /** llhttp does not look into targets; we do, and end the connection. */
 const BROKEN_TARGETS: ReadonlySet<string> = new Set(["request/uri `host:port` and basic auth"]); // RFC 9110 4.2.4
 
+/** They ask for a WebSocket, which the router does not carry; a replica would get them as plain GETs. */
+const WEB_SOCKETS: ReadonlySet<string> = new Set([
+  "request/connection Multiple tokens with folding and LWS",
+  "request/connection Upgrade GET request",
+]);
+
 // A connection can't be told that its next request has no body.
 const cases = (llhttpCases("request") ?? []).filter(({ hasNoBodies }) => !hasNoBodies);
 /** Silence for longer than this is a failure; a busy machine needs less. */
@@ -122,9 +128,10 @@ function codecMessages(bytes: Buffer): Sent[] {
   });
 }
 
-/** Targets that are no path are refused, methods that can't be configured are not known. */
+/** Targets that are no path are refused, methods that can't be configured are not known, WebSockets are not carried. */
 function statusOf({ method, url }: Sent, name = ""): number {
   if (BROKEN_TARGETS.has(name) || !/^(\/|https?:\/\/)/i.test(url)) return 400;
+  if (WEB_SOCKETS.has(name)) return 426;
   return /^[A-Z]+$/.test(method) ? 200 : 404;
 }
 

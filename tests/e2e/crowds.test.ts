@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { after, describe, it } from "node:test";
-import { quantile } from "../../core/simulate/metrics.ts";
+import { quantile } from "../../apps/lab/simulate/metrics.ts";
 import { exchange, isWholeAnswer, openClient, type RawClient, readAnswer } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { type RouterProcessOptions, startRouterProcess } from "../support/router-process.ts";

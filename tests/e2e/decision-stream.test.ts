@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { AdminServer } from "../../core/admin/server.ts";
+import type { AdminServer } from "../../apps/admin/server.ts";
 import type { SendEvent } from "../../core/contract/observer.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";

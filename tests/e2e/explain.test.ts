@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import type { AdminServer } from "../../core/admin/server.ts";
+import type { AdminServer } from "../../apps/admin/server.ts";
 import type { DecisionReport, DryRunReport } from "../../core/report/report-schema.ts";
 import { startTestAdmin } from "../support/admin.ts";
 import { killAll, run } from "../support/cli.ts";
@@ -109,7 +109,7 @@ describe("signalbox explain", () => {
   const failures: readonly (readonly [name: string, argv: () => readonly string[], code: number, message: RegExp])[] = [
     ["no router there", () => ["x", "--admin", "http://127.0.0.1:9"], 4, /Nobody listens at http:\/\/127\.0\.0\.1:9/],
     ["an id that it does not know", () => ["never-seen", ...at(admin)], 2, /it keeps the last 100 that have ended/],
-    ["nothing named", () => at(admin), 2, /Name one request .*signalbox explain -f body\.json/],
+    ["nothing named", () => at(admin), 2, /Name one request .*signalbox explain .*-f body\.json/],
     ["both", () => ["id", "-f", bodyFile, ...at(admin)], 2, /a request or a body, not both/],
     ["a switch for bodies", () => ["id", "--path", "/v1/completions", ...at(admin)], 2, /--path is for a body/],
     ["no such file", () => ["-f", join(folder, "none"), ...at(admin)], 2, /-f names a file that can't be read/],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import type { MockOptions } from "../../core/mock/options.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import type { MockOptions } from "../../apps/lab/mock/options.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { askFor } from "../support/admin.ts";
 import { run } from "../support/cli.ts";
 import type { WholeStatus } from "../support/features.ts";

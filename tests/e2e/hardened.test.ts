@@ -62,7 +62,11 @@ after(async () => {
 });
 
 /** Each attack comes from an address of its own, so that the bounds on one client are not those of another. */
-const newAddress = () => `127.0.0.${nextAddress++}`;
+function newAddress(): string {
+  const address = `127.0.${nextAddress >> 8}.${nextAddress & 255}`;
+  nextAddress += 1;
+  return address;
+}
 const tell = async (bytes: string, port = router.port) => readAnswer(await tellFrom(newAddress(), port, bytes));
 const codeOf = ({ json }: { readonly json: Record<string, unknown> }) =>
   (json["error"] as { code?: string } | undefined)?.code ?? json["code"];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { chatRequest, exchangeCleanly } from "../support/clean-exchange.ts";
-import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
+import { exchange, isWholeAnswer, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { BODY, CHAT } from "./smuggling-rows.ts";
@@ -114,7 +114,8 @@ describe("hostile bodies", () => {
     [["Content-Type: application/json, text/plain"], BODY, 415],
     [[JSON_TYPE, "Content-Type: text/plain"], BODY, 400],
     [["Content-Type: Application/JSON; charset=utf-8"], BODY, 200],
-    [[JSON_TYPE, "Content-Encoding: gzip"], gzipSync(BODY), 415],
+    [[JSON_TYPE, "Content-Encoding: gzip"], BODY, 400],
+    [[JSON_TYPE, "Content-Encoding: compress"], gzipSync(BODY), 415],
     [[JSON_TYPE, "Content-Encoding: identity, gzip"], gzipSync(BODY), 415],
     [[JSON_TYPE], gzipSync(BODY), 400],
   ];
@@ -123,6 +124,27 @@ describe("hostile bodies", () => {
       const { answer, received } = await exchangeCleanly(router, replica, chatRequest(lines, body));
       assert.equal(answer.status, status);
       assert.equal(received.length, status === 200 ? 1 : 0);
+    });
+  }
+
+  const MOST_TINY_CHUNKS = 256 * 1024;
+  for (const [name, chunks, verdict] of [
+    ["as many chunks of one byte as are allowed", MOST_TINY_CHUNKS, "200 "],
+    ["one chunk of one byte too many", MOST_TINY_CHUNKS + 1, "400 bad_request"],
+  ] as const) {
+    it(`${name}: ${verdict}`, async () => {
+      const [before, after] = ['{"model":"m","prompt":"', '"}'];
+      const body = before + "x".repeat(chunks - before.length - after.length) + after;
+      const count = replica.requests.length;
+      const client = await openClient(router.port);
+      client.send(`POST ${CHAT} HTTP/1.1\r\nHost: test\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      client.send(`${body.replace(/./g, "1\r\n$&\r\n")}0\r\n\r\n`);
+      const { status, head, json } = readAnswer(await client.until(isWholeAnswer));
+      assert.equal(`${status} ${(json["error"] as { code: string } | undefined)?.code ?? ""}`, verdict);
+      assert.equal(head.includes("\r\nConnection: close"), status === 400);
+      const received = replica.requests.slice(count).map((request) => request.body.toString("latin1"));
+      assert.deepEqual(received, status === 200 ? [body] : []);
+      client.destroy();
     });
   }
 

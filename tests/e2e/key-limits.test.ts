@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { systemClock } from "../../core/contract/clock.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { askFor, startTestAdmin } from "../support/admin.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 

@@ -110,19 +110,43 @@ it("teaches nothing: neither a prompt in its cache, nor a speed, nor tokens", as
 
 describe("is no failure:", () => {
   const compressed = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x1f\x1f\x1f`;
-  const rows: readonly (readonly [name: string, path: string, answer: string])[] = [
+  const rows: readonly (readonly [name: string, path: string, answer: string, body?: string])[] = [
+    ["no content", CHAT, "HTTP/1.1 204 No Content\r\n\r\n"],
+    ["no content yet", CHAT, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"],
+    [
+      "nothing embedded where nothing was to be",
+      "/v1/embeddings",
+      jsonAnswer('{"object":"list","data":[]}'),
+      '{"model":"m","input":[ ]}',
+    ],
+    ["no choices for no prompts", "/v1/completions", jsonAnswer('{"choices":[]}'), '{"model":"m","prompt":[]}'],
+    ["no choices where none are asked for", CHAT, jsonAnswer('{"choices":[]}'), '{"model":"m","n":0,"messages":[]}'],
+    [
+      "the same in a stream",
+      CHAT,
+      events('data: {"choices":[],"usage":{"prompt_tokens":1}}\n\n', "data: [DONE]\n\n"),
+      '{"model":"m","n":0,"stream":true,"messages":[]}',
+    ],
+    [
+      "a cancelled response",
+      "/v1/responses",
+      events('event: response.cancelled\ndata: {"type":"response.cancelled","response":{"status":"cancelled"}}\n\n'),
+    ],
     ["a compressed response, though none was asked for: it can't be read", CHAT, compressed],
     ["an error", CHAT, jsonAnswer("{}", "400 Bad Request")],
     ["whatever passthrough forwards", "/tokenize", jsonAnswer("{}")],
     ["embeddings as bytes", "/v1/embeddings", page("application/octet-stream", "\0\0\0\0")],
   ];
-  for (const [name, path, answer] of rows) {
+  for (const [name, path, answer, body] of rows) {
     it(name, async () => {
       const routes = "[ { method: POST, path: /tokenize } ]";
       const spec = `  plugins: [ { type: passthrough, parameters: { routes: ${routes} } } ]\n`;
       const { router } = await setUp([says(answer), says(answer)], { spec });
       for (let n = 0; n < 8; n++)
-        await exchange(router.port, postBytes(path, `{"model":"m","input":"${n}","messages":[]}`, "Connection: close\r\n"));
+        await exchange(
+          router.port,
+          postBytes(path, body ?? `{"model":"m","input":"${n}","messages":[]}`, "Connection: close\r\n"),
+        );
       await waitUntil(() => router.log.length === 8);
       assert.deepEqual(
         new Set(router.log.flatMap(({ attempts }) => attempts.map(({ result }) => typeof result))),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { askFor, makeRunning, startTestAdmin } from "../support/admin.ts";
 import { fullPage, readFamilies } from "../support/metrics-page.ts";
 import { NO_PROMETHEUS, PROMTOOL } from "../support/prometheus.ts";
@@ -15,6 +15,7 @@ const SPEC = `  auth: { keys: [ { name: a, sha256: ${createHash("sha256").update
   pool: { adapters: { unlisted: any } }
   mirrors: [ { rule: food, target: m } ]
   admission: {}
+  sessions: { gate: true }
   shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
 `;
 /** Clients may ask for "food" too; its copies go to the base model. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { after, describe, it } from "node:test";
 import type { MirrorEnding, MirrorRecord } from "../../core/contract/mirror.ts";
-import { mirroringOf } from "../support/features.ts";
+import { mirrorsOf } from "../support/features.ts";
 import { type MirrorPool, RULE, startMirrorPool } from "../support/mirror-pool.ts";
 import { exchange, isWholeAnswer, openClient, postBytes } from "../support/raw-client.ts";
 import { loadTestConfig, outstanding, startTestRouter, waitUntil } from "../support/router.ts";
@@ -39,7 +39,7 @@ function assertNothingHeld({ router }: Pick<MirrorPool, "router">): void {
   assert.deepEqual(outstanding(router.router), { inFlight: 0, prefillTokens: 0 });
   assert.equal(router.router.gate.memory.bodyBytes, 0);
   assert.deepEqual(
-    mirroringOf(router.router.features).counts.map(({ inFlight }) => inFlight),
+    mirrorsOf(router.router).map(({ inFlight }) => inFlight),
     [0],
   );
 }
@@ -47,7 +47,7 @@ function assertNothingHeld({ router }: Pick<MirrorPool, "router">): void {
 describe("a mirror", () => {
   it("gets the request byte for byte but for the model, with an id of its own and a header that says what it is", async () => {
     const pool = await startMirrorPool(answerOk, answerOk);
-    const body = `{"n": 9007199254740993,  "model" : "m","messages":[{"role":"user","content":"caf\\u00e9 ☕"}] }`;
+    const body = `{"seed": 9007199254740993,  "model" : "m","messages":[{"role":"user","content":"caf\\u00e9 ☕"}] }`;
     await exchange(pool.router.port, postBytes(CHAT, body, "X-Request-Id: abc\r\nX-Own: 1\r\n"));
     await recordOf(pool);
     const [own, copy] = [pool.own.requests[0]!, pool.mirror.requests[0]!];
@@ -64,8 +64,8 @@ describe("a mirror", () => {
       { endpoint: `127.0.0.1-${pool.mirror.port}`, status: 200, ending: "complete", target: "v2", rule: "food/0" },
     );
     assert.ok(firstByteMs >= 0);
-    const [counts] = mirroringOf(pool.router.router.features).counts;
-    assert.deepEqual([counts?.firstBytes.count, counts?.originalFirstBytes.count], [1, 1]);
+    const [counts] = mirrorsOf(pool.router.router);
+    assert.equal(counts?.compared, 1);
     assertNothingHeld(pool);
   });
 
@@ -126,8 +126,8 @@ describe("a mirror", () => {
       const pool = await startMirrorPool(scriptOf(own), scriptOf(mirror));
       await exchange(pool.router.port, chatPost());
       assert.equal((await recordOf(pool)).ending, "complete");
-      const [counts] = mirroringOf(pool.router.router.features).counts;
-      assert.deepEqual([counts?.firstBytes.count, counts?.originalFirstBytes.count], [0, 0]);
+      const [counts] = mirrorsOf(pool.router.router);
+      assert.equal(counts?.compared, 0);
     });
   }
 
@@ -140,7 +140,7 @@ describe("a mirror", () => {
       spec: "  mirrors: [ { rule: food/0, target: v2, maxInFlight: 1024 } ]",
     });
     for (let n = 0; n < 30; n++) assert.match(await exchange(router.port, chatPost()), /^HTTP\/1\.1 200 /);
-    await waitUntil(() => mirroringOf(router.router.features).counts[0]?.results.get("5xx") === 30);
+    await waitUntil(() => mirrorsOf(router.router)[0]?.results["5xx"] === 30);
     const [endpoint] = router.router.pool.facts.endpoints;
     assert.deepEqual([endpoint?.phase, router.router.control.judge.countOf(endpoint!)], ["ready", 0]);
     assert.ok(router.log.every(({ attempts }) => attempts.length === 1));
@@ -161,8 +161,8 @@ describe("a mirror", () => {
       [18, 2],
       ["v1", "v2"].map((name) => targets.filter((target) => target === name).length),
     );
-    const [toV3, toV2] = mirroringOf(router.router.features).counts;
-    assert.deepEqual([toV3?.sent, toV2?.sent, toV2?.skipped.get("same-target")], [20, 18, 2]);
+    const [toV3, toV2] = mirrorsOf(router.router);
+    assert.deepEqual([toV3?.sent, toV2?.sent, toV2?.skipped["same-target"]], [20, 18, 2]);
   });
 });
 
@@ -170,8 +170,8 @@ describe("copies are bounded", () => {
   it("in number", async () => {
     const pool = await startMirrorPool(answerOk, hang, { settings: ", maxInFlight: 2" });
     for (let n = 0; n < 5; n++) await exchange(pool.router.port, chatPost());
-    const [counts] = mirroringOf(pool.router.router.features).counts;
-    assert.deepEqual([counts?.sent, counts?.inFlight, counts?.skipped.get("in-flight")], [2, 2, 3]);
+    const [counts] = mirrorsOf(pool.router.router);
+    assert.deepEqual([counts?.sent, counts?.inFlight, counts?.skipped["in-flight"]], [2, 2, 3]);
     assert.equal((await recordOf(pool, 4)).skipped, "in-flight");
   });
 
@@ -186,7 +186,7 @@ describe("copies are bounded", () => {
     const spec = "  mirrors: [ { rule: food, target: v2 } ]";
     const { router, replica } = await setUp([answerOk], { models: ["v1"], documents: RULE, spec });
     assert.match(await exchange(router.port, chatPost()), /^HTTP\/1\.1 200 /);
-    assert.equal(mirroringOf(router.router.features).counts[0]?.skipped.get("no-endpoint"), 1);
+    assert.equal(mirrorsOf(router.router)[0]?.skipped["no-endpoint"], 1);
     assert.equal(replica.requests.length, 1);
   });
 
@@ -203,8 +203,8 @@ describe("copies are bounded", () => {
     }
     await waitUntil(() => router.router.pool.load.inFlight[0] === 4);
     // The first request and its copy hold two, the second and third request one each.
-    const [counts] = mirroringOf(router.router.features).counts;
-    assert.deepEqual([counts?.sent, counts?.skipped.get("connections")], [1, 2]);
+    const [counts] = mirrorsOf(router.router);
+    assert.deepEqual([counts?.sent, counts?.skipped["connections"]], [1, 2]);
   });
 });
 
@@ -244,8 +244,8 @@ describe("copies end", () => {
     const spec = "  mirrors: [ { rule: food, target: v2, percent: 50 } ]";
     pool.router.router.replace(await loadTestConfig(urls, { documents: RULE, spec }));
     assert.equal((await recordOf(pool)).ending, "stopped");
-    const [counts] = mirroringOf(pool.router.router.features).counts;
-    assert.deepEqual([counts?.percent, counts?.sent, counts?.results.get("stopped")], [50, 1, 1]);
+    const [counts] = mirrorsOf(pool.router.router);
+    assert.deepEqual([counts?.percent, counts?.sent, counts?.results["stopped"]], [50, 1, 1]);
     assert.equal(pool.router.router.olderConfigs, 0);
   });
 
@@ -324,12 +324,12 @@ describe("a copy whose replica reads slowly", () => {
   it("gives the memory up when a client's body needs it", { timeout: 60_000 }, async () => {
     const { router } = await withSlowReader("  limits: { memoryBytes: 27262976 }\n  mirrors: [ { rule: food, target: v2 } ]");
     await exchange(router.port, postBytes(CHAT, bodyOf("a")));
-    assert.equal(mirroringOf(router.router.features).counts[0]?.inFlight, 1);
+    assert.equal(mirrorsOf(router.router)[0]?.inFlight, 1);
     const large = chatBody(`,"x":"${"b".repeat(15 * MIB)}"`);
     assert.match(await exchange(router.port, postBytes(CHAT, large)), /^HTTP\/1\.1 200 /);
-    const [counts] = mirroringOf(router.router.features).counts;
-    assert.equal(counts?.results.get("memory"), 1);
-    assert.equal(counts?.skipped.get("memory"), 1);
+    const [counts] = mirrorsOf(router.router);
+    assert.equal(counts?.results["memory"], 1);
+    assert.equal(counts?.skipped["memory"], 1);
     await waitUntil(() => router.router.gate.memory.bodyBytes === 0);
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { startTestRouter } from "../support/router.ts";
+import { collectedLog } from "../support/collected-log.ts";
+import { startTestRouter, waitUntil } from "../support/router.ts";
 import { answerOk } from "../support/scripted-pool.ts";
 import { startScriptedReplica } from "../support/scripted-replica.ts";
 
@@ -72,4 +73,25 @@ it("a long prompt goes to the replica that can hold it; one that none can hold i
   );
   assert.equal((await complete("x".repeat(60_000))).status, 200, "text may fit, however unlikely that is");
   assert.equal(replicas[0]?.requests.length, 0);
+});
+
+it("an odd entry costs a replica none of its other models, and the log says so once", async () => {
+  const replica = await startScriptedReplica(answerOk, [base, { id: 1 }, adapter]);
+  const log = collectedLog();
+  const spec =
+    "  plugins: [ { name: list, type: model-list, parameters: { periodMs: 100 } } ]\n  pool: { probes: { readiness: { periodSeconds: 1 } } }\n";
+  const router = await startTestRouter([replica.url], { operatorLog: log, spec });
+  after(async () => {
+    await router.close();
+    await replica.close();
+  });
+  const { data } = (await (await fetch(`${router.url}/v1/models`)).json()) as { data: readonly { readonly id: string }[] };
+  assert.deepEqual(data.map(({ id }) => id).sort(), ["a", "base"]);
+  const said = () => log.lines.filter((line) => line.includes("left out"));
+  assert.match(said()[0] ?? "", /of 3 models in its list, 1 can't be used: entry 2 has no/);
+  const [endpoint] = router.router.pool.facts.endpoints;
+  const { lastCheckMs } = router.router.control.timesOf(endpoint!);
+  await waitUntil(() => router.router.control.timesOf(endpoint!).lastCheckMs > lastCheckMs);
+  assert.equal(said().length, 1);
+  assert.equal(router.router.control.leftOut(endpoint!).length, 1);
 });

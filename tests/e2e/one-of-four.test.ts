@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { FaultChanges } from "../../core/mock/faults.ts";
-import type { MockOptions } from "../../core/mock/options.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import type { FaultChanges } from "../../apps/lab/mock/faults.ts";
+import type { MockOptions } from "../../apps/lab/mock/options.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { loadWithChats } from "../support/chat-load.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
 import { sampled } from "../support/sample.ts";
@@ -42,7 +42,7 @@ interface Case {
   readonly reason?: RegExp;
 }
 
-/** The simulator has replicas that are slow, restart, or fail on and off (tests/core/simulate/faults.test.ts). */
+/** The simulator has replicas that are slow, restart, or fail on and off (tests/apps/lab/simulate/faults.test.ts). */
 const CASES: readonly Case[] = [
   {
     name: "answers everything with 500",
@@ -60,7 +60,7 @@ const CASES: readonly Case[] = [
     status: 502,
     reason: /3 failures in a row, the last: invalid/,
   },
-  { name: "takes requests and sends nothing", faults: { hang: true }, status: 504, reason: /no byte came for \d+ s/ },
+  { name: "takes requests and sends nothing", faults: { hang: true }, reason: /no byte came for \d+ s/ },
 ];
 
 /** Mean time to the first token with three healthy replicas. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import OpenAI from "openai";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 
 const REWRITE = `---
@@ -201,7 +201,8 @@ describe("the openai package through the router", () => {
   });
 
   it("throws NotFoundError on a path the router does not serve", async () => {
-    await assert.rejects(client.files.retrieve("file-1"), OpenAI.NotFoundError);
+    await assert.rejects(client.fineTuning.jobs.retrieve("job-1"), OpenAI.NotFoundError);
+    await assert.rejects(client.files.retrieve("file-1"), /501 .* files are kept by one replica/);
   });
 
   for (const fault of ["dieAfterEvents", "resetAfterEvents", "dieInsideEvent"] as const) {

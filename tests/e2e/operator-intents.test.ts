@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { AdminServer } from "../../core/admin/server.ts";
-import type { Status } from "../../core/admin/status.ts";
+import type { AdminServer } from "../../apps/admin/server.ts";
+import type { Status } from "../../apps/admin/status.ts";
 import { askFor, startTestAdmin } from "../support/admin.ts";
 import { exchange, isWholeAnswer, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { killAll, type Running, run as runCommand, signalboxWith, until } from "../support/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-operators-"));
@@ -91,7 +91,7 @@ describe("an operator's commands against a running router", { timeout: 120_000 }
     writeFileSync(own, REWRITE.replaceAll("llama", "other"));
     const refused = await run("apply", "-f", own);
     assert.equal(refused.code, 1);
-    assert.match(refused.err, /nothing was changed[\s\S]*found "other", which is not this router's pool/);
+    assert.match(refused.err, /found "other", which is not this router's pool[\s\S]*nothing was changed/);
   });
 
   it("apply and delete with --write change the file, and nothing is left beside it", async () => {
@@ -120,7 +120,10 @@ describe("an operator's commands against a running router", { timeout: 120_000 }
   });
 
   it("a drained endpoint gets nothing and is empty; a cordoned one gets what only it serves", async () => {
-    assert.match((await run("drain", "gpu1", "--reason", "new driver")).out, /^gpu1: draining \(empty: new driver\)$/m);
+    assert.match(
+      (await run("drain", "gpu1", "--reason", "new driver")).out,
+      /^gpu1: draining: new driver; .*; empty, so it can be taken away$/m,
+    );
     const phases = async () => ((await json("get", "endpoints"))["endpoints"] as { phase: string }[]).map(({ phase }) => phase);
     assert.deepEqual(await phases(), ["draining", "ready"]);
     assert.equal((await run("undrain", "gpu1")).code, 0);

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import type { Status } from "../../core/admin/status.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import type { Status } from "../../apps/admin/status.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { askFor } from "../support/admin.ts";
 import { noBrowser, overflow, showPage, startBrowser } from "../support/browser.ts";
 import { configOver, rewriteTo } from "../support/reloading.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
 
 const HOSTILE = `"><img src=x onerror="document.title='taken'">`;
-const LIMIT = { skip: noBrowser, timeout: 120_000 };
+const LIMIT = { skip: noBrowser, timeout: 240_000 };
 
 let browser: Browser;
 let replicas: readonly MockReplica[];
@@ -98,6 +98,41 @@ describe("the status page over three replicas", LIMIT, () => {
     await page.close();
   });
 
+  it("has one banner; replicas come above decisions while something is wrong, and not because somebody drained one", async () => {
+    const { page, problems } = await showPage(browser, url);
+    const order = () =>
+      page.evaluate(
+        '[...document.querySelectorAll("main > section")].map(({ id }) => id).filter((id) => /^(dec|rep)/.test(id)).join()',
+      );
+    const word = (text: string) => page.locator("#health-word", { hasText: text }).waitFor();
+    await word("Well");
+    assert.equal(await order(), "decisions-section,replicas-section");
+    const drain = (name: string, action: string) =>
+      fetch(`${url}api/v1/endpoints/${name}/${action}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      });
+    await drain("gpu-1", "drain");
+    await page.getByText("2 of 3 replicas serve: gpu-1 is draining").waitFor();
+    assert.equal(await page.locator("#health-word").textContent(), "Well");
+    for (const name of ["gpu-2", "gpu-3"]) await drain(name, "drain");
+    await word("Needs attention");
+    assert.equal(await order(), "replicas-section,decisions-section");
+    assert.equal(await page.locator(".health:visible, .warning:visible").count(), 1);
+    await page.locator("#warnings li", { hasText: "Every replica was taken out" }).waitFor();
+    // What is open or has the focus stays where it is.
+    await opened(page, "gpu-1");
+    for (const name of ["gpu-1", "gpu-2", "gpu-3"]) await drain(name, "undrain");
+    await word("Well");
+    assert.equal(await order(), "replicas-section,decisions-section");
+    await opened(page, "gpu-1");
+    await page.evaluate("document.activeElement.blur()");
+    await page.locator("#decisions-section + #replicas-section").waitFor();
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
   it("sorts by click and by keyboard, and says so", async () => {
     const { page, problems } = await showPage(browser, url);
     const head = headOf(page, "Replica");
@@ -146,12 +181,77 @@ describe("the status page over three replicas", LIMIT, () => {
     await page.close();
   });
 
+  it("a decision that is opened has a link, which opens it in another browser", async () => {
+    const id = "page-link.1_a";
+    await post("base", id);
+    for (let later = 0; later < 12; later++) await post("base", `page-after-link-${later}`);
+    const { page } = await showPage(browser, url);
+    await page.locator("#by-text").fill(id);
+    const opener = page.locator("#decisions .opener");
+    await opener.nth(1).waitFor({ state: "detached" });
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    const link = page.url();
+    assert.equal(link, `${url}#decision=${id}`);
+    await opener.click();
+    assert.equal(page.url(), `${url}#`);
+    await page.close();
+
+    const { page: other, problems } = await showPage(browser, link);
+    const shown = other.locator("#decisions .explanation:visible");
+    await shown.getByText(id, { exact: true }).waitFor();
+    assert.equal(await shown.count(), 1);
+    await shown.scrollIntoViewIfNeeded();
+    // A link that is followed while the page is open shows its decision whatever the filters are.
+    await other.locator("#by-text").fill("no such request");
+    await other.evaluate('location.hash = "decision=page-after-link-3"');
+    await shown.getByText("page-after-link-3", { exact: true }).waitFor();
+    assert.equal(await other.locator("#result").isVisible(), false);
+    assert.equal(await overflow(other), 0);
+    assert.deepEqual(problems, []);
+    await other.close();
+  });
+
+  for (const id of ["never-there", "%", HOSTILE])
+    it(`a link to a decision that is not remembered says so: ${id}`, async () => {
+      const { page, problems } = await showPage(browser, `${url}#decision=${encodeURIComponent(id)}`);
+      await page.locator("#result-text").getByText(`The router does not remember the request ${id}:`).waitFor();
+      assert.equal(await page.locator("#decisions .explanation:visible").count(), 0);
+      assert.equal(await page.locator("#lost").isVisible(), false);
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+
   it("a request that ends while the page is open comes by itself", async () => {
     const { page } = await showPage(browser, url);
     await page.locator("#by-text").fill("page-live");
     assert.equal(await page.locator("#decisions .opener").count(), 0);
     await post("base", "page-live");
     await page.locator("#decisions .opener").waitFor();
+    await page.close();
+  });
+
+  it("draws what requests met over the span that is chosen, by mouse or keyboard", async () => {
+    const { page, problems } = await showPage(browser, url);
+    const chart = (title: string) => page.locator("#charts > div", { hasText: title });
+    const width = async () => (await chart("Requests a second").locator("svg").getAttribute("viewBox"))?.split(" ")[2];
+    const steps = async () => (await status()).traffic.history.requestsPerS.length - 1;
+    const least = await steps();
+    await chart("Requests a second").waitFor();
+    const drawn = Number(await width());
+    // A step may end meanwhile.
+    assert.ok(drawn >= least - 1 && drawn <= (await steps()), `${drawn} steps`);
+    assert.match((await chart("Replicas serving").locator(".legend").textContent()) ?? "", /^Replicas serving 3 at least$/);
+    assert.match((await chart("Replicas serving").locator("path").getAttribute("d")) ?? "", /^M0,[\d.]+h0L1,/);
+    assert.equal(await chart("Requests that wait").isVisible(), false);
+    await page.getByLabel("Charts of the last").focus();
+    await page.keyboard.press("End");
+    await page.getByText("drawn when two steps of 12 min are over").waitFor();
+    assert.equal(await page.locator("#charts > div:visible").count(), 0);
+    await page.getByLabel("Charts of the last").selectOption("10m");
+    await chart("Requests a second").waitFor();
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(problems, []);
     await page.close();
   });
 
@@ -209,7 +309,7 @@ describe("the status page over three replicas", LIMIT, () => {
     assert.equal(config.overlay.length, 1);
     // What requests met is known beyond a change of the config.
     assert.ok((await status()).traffic.requests >= 2);
-    await page.locator("#overlay-lines").getByText("rewrite food changed by 127.0.0.1").waitFor();
+    await page.locator("#config-lines").getByText("Beside the files: rewrite food changed by 127.0.0.1").waitFor();
     assert.deepEqual(problems, []);
 
     await page.getByLabel("Weight of v1").fill("2000000");
@@ -221,6 +321,24 @@ describe("the status page over three replicas", LIMIT, () => {
     assert.equal(await page.getByLabel("Weight of v1").inputValue(), "2000000");
     await page.getByRole("button", { name: "Reset" }).click();
     assert.equal(await page.getByLabel("Weight of v1").inputValue(), "50");
+    await page.close();
+  });
+
+  it("a replica's state has its whole cause on a telephone", async () => {
+    const act = (action: string, body: object) =>
+      fetch(`${url}api/v1/endpoints/gpu-2/${action}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    await act("cordon", { reason: "the driver is older than the model wants" });
+    const { page } = await showPage(browser, url, { width: 390 });
+    const cell = stateOf(page, "gpu-2", /^cordoned: the driver is older than the model wants; asked by/);
+    await cell.waitFor();
+    const cut = (element: { scrollWidth: number; clientWidth: number }) => element.scrollWidth - element.clientWidth;
+    assert.equal(await cell.evaluate(cut), 0);
+    assert.equal(await overflow(page), 0);
+    await act("undrain", {});
     await page.close();
   });
 
@@ -288,7 +406,7 @@ describe("where changes are not for everyone", LIMIT, () => {
     await page.locator("#lost").getByText("it asks for a token: enter one above").waitFor();
     await page.locator("#token").fill("open-sesame");
     await rowOf(page, "only").waitFor();
-    assert.equal(await page.locator("#lost").isVisible(), false);
+    await page.locator("#lost").waitFor({ state: "hidden" });
     await page.getByText("may only read").waitFor();
     await page.close();
   });
@@ -302,6 +420,7 @@ describe("where changes are not for everyone", LIMIT, () => {
       .locator("#lost")
       .getByText(/^The router does not respond \(.+\); what is shown is \d+ s old\.$/)
       .waitFor();
+    assert.equal(await page.locator(".health:visible, .warning:visible").count(), 1);
     await page.close();
   });
 });

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
+import { createRouter } from "../../apps/fetch.ts";
+import { RouterError } from "../../core/contract/errors.ts";
 import { type Log, silentLog } from "../../core/contract/log.ts";
 import { z } from "../../core/contract/options.ts";
 import {
@@ -14,7 +16,6 @@ import {
   definePicker,
   defineScorer,
 } from "../../core/contract/plugin.ts";
-import { createRouter } from "../../core/fetch.ts";
 import { jsonAnswer, startScriptedReplica } from "../support/scripted-replica.ts";
 
 const declared = { summary: "Breaks its contract", options: z.strictObject({}) };
@@ -29,6 +30,10 @@ const failUnprintably = (): never => {
 
 /** A rejection that nobody handles fails this file on every runtime. */
 const reject = async (): Promise<never> => fail();
+
+/** A refusal as JavaScript may make it. */
+const spoiled = () => Object.assign(new RouterError("saturated", "No."), { code: "no_such_code" });
+const hidden = new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail, ownKeys: fail });
 
 /** A list of one value that throws when it is read again. */
 const readOnce = (value: number): ArrayLike<number> => {
@@ -68,6 +73,8 @@ const fatal: readonly (readonly [name: string, plugin: Definition])[] = [
   ["a filter that returns a rejected promise", filter({ filter: reject })],
   ["a filter that invents an endpoint", filter({ filter: copies })],
   ["a filter whose refusal throws", filter({ filter: () => [], refuse: fail })],
+  ["a filter whose refusal has no status", filter({ filter: () => [], refuse: spoiled })],
+  ["a filter that lets nobody look at its list", filter({ filter: () => hidden })],
   ["a filter whose refusal is a rejected promise", filter({ filter: () => [], refuse: reject })],
   ["a parser that throws", parser(fail)],
   ["a parser that throws what can't be shown", parser(failUnprintably)],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { openClient, postBytes } from "../support/raw-client.ts";
 import { outstanding, startTestRouter } from "../support/router.ts";

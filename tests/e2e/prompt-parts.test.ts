@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { pngOf } from "../support/png.ts";
 import { type AccessLine, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 

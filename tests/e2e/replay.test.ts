@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { killAll, run, signalbox, until } from "../support/cli.ts";
 import { startTestRouter } from "../support/router.ts";
 

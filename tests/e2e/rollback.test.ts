@@ -52,7 +52,7 @@ it("config history and config rollback go back over a router's files, as operato
     { words: ["rollback", "1", "2"], code: 2, says: /config rollback \[GENERATION\]/ },
     { words: ["rollback", "77"], code: 2, says: /not kept; there are 1, 2, 3/ },
     { words: ["history", "3"], code: 2, says: /config history/ },
-    { words: ["rolback"], code: 2, says: /config rollback/ },
+    { words: ["rolback"], code: 2, says: /Did you mean "rollback"\?/ },
   ];
   for (const { words, code, says } of typos) {
     const { code: ended, err } = await run("config", ...words);

@@ -3,7 +3,7 @@ import { after, describe, it } from "node:test";
 import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineFilter, definePicker, defineScorer } from "../../core/contract/plugin.ts";
-import { shadowingOf } from "../support/features.ts";
+import { shadowOf } from "../support/features.ts";
 import { outcomeKeeper } from "../support/mirror-pool.ts";
 import { exchange } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
@@ -99,10 +99,10 @@ describe("a shadow profile", () => {
     assert.deepEqual(await ask(10), OK_10);
     const [one, two] = router.router.pool.facts.endpoints;
     assert.deepEqual(new Set(router.log.map(({ endpoint }) => endpoint)), new Set([one?.name]));
-    const { profile, decisions, disagreements, refusals, faults, skipped } = shadowingOf(router.router.features).counts!;
+    const { name, decisions, disagreements, refusals, faults, skipped } = shadowOf(router.router);
     assert.deepEqual(
-      { profile, decisions, disagreements, refusals, faults, skipped },
-      { profile: "candidate", decisions: 10, disagreements: 10, refusals: 0, faults: 0, skipped: 0 },
+      { name, decisions, disagreements, refusals, faults, skipped },
+      { name: "candidate", decisions: 10, disagreements: 10, refusals: 0, faults: 0, skipped: 0 },
     );
     assert.equal(outcomes[0]?.shadow?.endpoint, two?.name);
   });
@@ -112,11 +112,8 @@ describe("a shadow profile", () => {
       const plugins = `{ pluginRef: outstanding-work }, ${ref(picker)}`;
       const { router, ask } = await setUp(plugins, `plugins: [ ${plugins} ]`, ", { type: round-robin }");
       await ask(10);
-      const { decisions, disagreements, addedMs, savedMs } = shadowingOf(router.router.features).counts!;
-      assert.deepEqual(
-        { decisions, disagreements, addedMs, savedMs },
-        { decisions: 10, disagreements: 0, addedMs: 0, savedMs: 0 },
-      );
+      const { decisions, disagreements, meanDifferenceMs } = shadowOf(router.router);
+      assert.deepEqual({ decisions, disagreements, meanDifferenceMs }, { decisions: 10, disagreements: 0, meanDifferenceMs: 0 });
     });
   }
 
@@ -137,7 +134,7 @@ describe("a shadow profile", () => {
       ", { type: broken, parameters: { throws: false } }",
     );
     assert.deepEqual(await ask(10), OK_10);
-    const { disagreements, refusals } = shadowingOf(router.router.features).counts!;
+    const { disagreements, refusals } = shadowOf(router.router);
     assert.deepEqual([disagreements, refusals], [10, 10]);
     const { refusal, isSame, endpoint } = outcomes[0]!.shadow!;
     assert.deepEqual([refusal, isSame, endpoint], ["no_ready_endpoint", false, ""]);
@@ -150,7 +147,7 @@ describe("a shadow profile", () => {
       ", { type: broken, parameters: { throws: true } }",
     );
     assert.deepEqual(await ask(10), OK_10);
-    const { decisions, faults } = shadowingOf(router.router.features).counts!;
+    const { decisions, faults } = shadowOf(router.router);
     assert.deepEqual([decisions, faults], [0, 10]);
     assert.equal(outcomes[0]?.shadow, undefined);
   });
@@ -158,7 +155,7 @@ describe("a shadow profile", () => {
   it("whose scorer throws decides without it", async () => {
     const { router, outcomes, ask } = await setUp(ref("first"), `plugins: [ ${ref("throwing")}, ${ref("last")} ]`);
     assert.deepEqual(await ask(10), OK_10);
-    const { decisions, faults } = shadowingOf(router.router.features).counts!;
+    const { decisions, faults } = shadowOf(router.router);
     assert.deepEqual([decisions, faults], [10, 10]);
     assert.deepEqual(outcomes[0]?.decision?.faults, []);
   });
@@ -166,7 +163,7 @@ describe("a shadow profile", () => {
   it("that takes too much time pauses", async () => {
     const { router, ask } = await setUp(ref("first"), `plugins: [ ${ref("slow")} ]`);
     assert.deepEqual(await ask(10), OK_10);
-    const { decisions, skipped } = shadowingOf(router.router.features).counts!;
+    const { decisions, skipped } = shadowOf(router.router);
     assert.ok(decisions <= 2 && decisions + skipped === 10, `${decisions} decided, ${skipped} skipped`);
   });
 });

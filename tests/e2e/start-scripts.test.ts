@@ -24,7 +24,7 @@ function startScript(): { readonly name: string; readonly command: string; reado
 function npxWords(): readonly string[] {
   const { deno, bun } = process.versions;
   if (deno !== undefined) return ["deno", ...words];
-  return bun !== undefined ? ["bun", ...words] : ["node", "core/cli/signalbox.mjs", "start"];
+  return bun !== undefined ? ["bun", ...words] : ["node", "apps/cli/signalbox.mjs", "start"];
 }
 
 /** Ids of the processes that have `word` in their command line. */

@@ -10,13 +10,15 @@ import { setUpUsual } from "../support/usual-pool.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 
 const ROUND_ROBIN = "  profiles: [ { plugins: [ { pluginRef: round-robin } ] } ]\n";
+/** No request that was given up goes elsewhere. */
+const NO_RETRY = "  retries: { wedged: false }\n";
 /** Nobody may leave. */
-const STAY = `${ROUND_ROBIN}  ejection: { maxShare: 0 }\n`;
+const STAY = `${ROUND_ROBIN}${NO_RETRY}  ejection: { maxShare: 0 }\n`;
 /** A silence of five seconds needs no explanation, a stream's none of ten; sweeps come up to a second later. */
 const PATIENCE_S = 7;
 const STREAM_PATIENCE_S = 13;
-/** The same for the only replica. */
-const ONLY_PATIENCE_S = 32;
+/** The same where one request alone waits, and for the only replica. */
+const LONE_PATIENCE_S = 32;
 
 const hangs: Script = () => {};
 const answers: Script = (_request, socket) => void socket.write(STREAM_HEAD + chunkOf(event(1)) + LAST_CHUNK);
@@ -63,7 +65,7 @@ function assertBrokenOff(client: RawClient): void {
 
 describe("where more replicas are stuck than may leave", () => {
   it("nobody waits for long at any of them", { timeout: 60_000 }, async () => {
-    const { router, pass, received, ejections } = await setUpUsual([hangs, hangs, hangs, answers], ROUND_ROBIN);
+    const { router, pass, received, ejections } = await setUpUsual([hangs, hangs, hangs, answers], ROUND_ROBIN + NO_RETRY);
     const clients = await Promise.all(Array.from({ length: 8 }, () => ask(router)));
     await waitUntil(() => received().reduce((sum, count) => sum + count, 0) === 8);
     await pass(PATIENCE_S);
@@ -74,8 +76,8 @@ describe("where more replicas are stuck than may leave", () => {
     await assertIdle(router);
   });
 
-  it("the others get the requests, where the config says so", { timeout: 60_000 }, async () => {
-    const spec = `${ROUND_ROBIN}  retries: { wedged: true, budgetLeast: 100, backoffMs: 0 }\n  limits: { retries: 5 }\n`;
+  it("the others get the requests", { timeout: 60_000 }, async () => {
+    const spec = `${ROUND_ROBIN}  retries: { budgetLeast: 100, backoffMs: 0 }\n  limits: { retries: 5 }\n`;
     const { router, pass } = await setUpUsual([hangs, hangs, hangs, answers], spec);
     const clients = await Promise.all(Array.from({ length: 4 }, () => ask(router)));
     for (let second = 0; second < 40 && !clients.every(({ received }) => received.endsWith(LAST_CHUNK)); second++) await pass(1);
@@ -89,17 +91,17 @@ describe("where more replicas are stuck than may leave", () => {
   it("a request that comes later has as much time as the first", { timeout: 60_000 }, async () => {
     const pool = await setUpUsual([hangs, answers], STAY);
     const { router, pass, ejections } = pool;
-    const early = await askFirst(pool);
+    const early = [await askFirst(pool), await askFirst(pool)];
     await pass(4);
     const late = await askFirst(pool);
     await pass(3);
-    await waitUntil(() => ended(early));
+    await waitUntil(() => early.every(ended));
     assert.ok(!ended(late), "it has waited for three seconds");
     await pass(4);
     await waitUntil(() => ended(late));
-    assert.deepEqual([statusOf(early), statusOf(late), ejections()], [504, 504, 0]);
-    early.destroy();
-    late.destroy();
+    assert.deepEqual([...early, late].map(statusOf), [504, 504, 504]);
+    assert.equal(ejections(), 0);
+    for (const client of [...early, late]) client.destroy();
     await assertIdle(router);
   });
 
@@ -124,7 +126,7 @@ describe("the only replica", () => {
     const { router, pass, received, ejections } = await setUpUsual([hangs]);
     const client = await ask(router);
     await waitUntil(() => received()[0] === 1);
-    await pass(ONLY_PATIENCE_S - 4);
+    await pass(LONE_PATIENCE_S - 4);
     assert.ok(!ended(client));
     await pass(4);
     await waitUntil(() => ended(client));
@@ -138,7 +140,7 @@ describe("at a replica that is ejected already, for another reason", () => {
   it("who waits is told", { timeout: 60_000 }, async () => {
     let script = hangs;
     const first: Script = (request, socket) => script(request, socket);
-    const { router, pass, received, ejections } = await setUpUsual([first, answers], ROUND_ROBIN);
+    const { router, pass, received, ejections } = await setUpUsual([first, answers], ROUND_ROBIN + NO_RETRY);
     const waiting: RawClient[] = [];
     while (received()[0]! < 2) {
       waiting.push(await ask(router));
@@ -161,22 +163,111 @@ describe("at a replica that is ejected already, for another reason", () => {
   });
 });
 
+/** Streams of the first of two replicas that have sent an event each. */
+async function flowing(pool: Awaited<ReturnType<typeof setUpUsual>>, count: number): Promise<readonly RawClient[]> {
+  const streams: RawClient[] = [];
+  for (let n = 0; n < count; n++) {
+    const stream = await askFirst(pool);
+    await stream.until((text) => text.includes(event(1)));
+    streams.push(stream);
+  }
+  return streams;
+}
+
+describe("a request that waits alone", () => {
+  for (const [name, spec] of [
+    ["of which nobody may leave", STAY],
+    ["where its replica leaves", ROUND_ROBIN + NO_RETRY],
+  ] as const) {
+    it(`may take twenty seconds for what it alone needs, in a pool ${name}`, { timeout: 60_000 }, async () => {
+      const sockets: Socket[] = [];
+      const pool = await setUpUsual([(_request, socket) => void sockets.push(socket), answers], spec);
+      const client = await askFirst(pool);
+      await pool.pass(20);
+      assert.ok(!ended(client));
+      sockets[0]!.write(STREAM_HEAD + chunkOf(event(1)) + LAST_CHUNK);
+      await client.until((text) => text.endsWith(LAST_CHUNK));
+      assert.equal(statusOf(client), 200);
+      client.destroy();
+      await assertIdle(pool.router);
+    });
+  }
+
+  it("is tried elsewhere before it fails", { timeout: 60_000 }, async () => {
+    const pool = await setUpUsual([hangs, answers], ROUND_ROBIN);
+    const client = await askFirst(pool);
+    await pool.pass(LONE_PATIENCE_S);
+    await client.until((text) => text.endsWith(LAST_CHUNK));
+    assert.equal(statusOf(client), 200);
+    const results = pool.router.log.at(-1)!.attempts.map(({ result }) => result);
+    assert.deepEqual(results, ["wedged", 200]);
+    client.destroy();
+    await assertIdle(pool.router);
+  });
+
+  it("takes no silent stream with it when its client leaves, nor when it is given up", { timeout: 60_000 }, async () => {
+    const sockets: Socket[] = [];
+    const pool = await setUpUsual([beginsUnlessTold(sockets), answers], STAY);
+    const { router, pass } = pool;
+    const [stream] = await flowing(pool, 1);
+    await pass(9);
+    (await askFirst(pool, HANG)).destroy();
+    await pass(1);
+    const waiting = await askFirst(pool, HANG);
+    await pass(LONE_PATIENCE_S);
+    assert.equal(statusOf(waiting), 504);
+    assert.ok(!ended(stream!), "it has been silent for 42 s");
+    sockets[0]!.write(chunkOf(event(2)) + LAST_CHUNK);
+    await stream!.until((text) => text.endsWith(LAST_CHUNK));
+    for (const client of [stream!, waiting]) client.destroy();
+    await assertIdle(router);
+  });
+});
+
 describe("a stream that has sent tokens", () => {
-  it("ends with an error event where another request got no token meanwhile", { timeout: 60_000 }, async () => {
+  it("ends where nothing else goes, because its replica is ejected for its errors", { timeout: 60_000 }, async () => {
+    let isFailing = false;
+    const fails: Script = (_request, socket) => void socket.write("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
+    const sockets: Socket[] = [];
+    const first: Script = (request, socket) => (isFailing ? fails : beginsUnlessTold(sockets))(request, socket);
+    const pool = await setUpUsual([first, answers], ROUND_ROBIN);
+    const { router, pass, ejections } = pool;
+    const streams = await flowing(pool, 2);
+    isFailing = true;
+    for (let n = 0; n < 20 && ejections() === 0; n++) {
+      const client = await ask(router);
+      await waitUntil(() => client.received.includes("\r\n\r\n"));
+      client.destroy();
+    }
+    assert.equal(ejections(), 1);
+    for (let n = 2; n < 6; n++) {
+      for (const socket of sockets) socket.write(chunkOf(event(n)));
+      await pass(1);
+    }
+    // They paused for a second, so a silence of nine seconds needs no explanation, and a stream's none of 22.
+    await pass(24);
+    for (const stream of streams) {
+      await stream.closed();
+      assertBrokenOff(stream);
+    }
+    await assertIdle(router);
+  });
+
+  it("ends with an error event where other requests got no token meanwhile", { timeout: 60_000 }, async () => {
     const pool = await setUpUsual([beginsUnlessTold([]), answers], STAY);
     const { router, pass, ejections } = pool;
     const stream = await askFirst(pool);
     await stream.until((text) => text.includes(event(1)));
-    const waiting = await askFirst(pool, HANG);
+    const waiting = [await askFirst(pool, HANG), await askFirst(pool, HANG)];
     await pass(PATIENCE_S);
-    await waitUntil(() => ended(waiting));
-    assert.equal(statusOf(waiting), 504);
+    await waitUntil(() => waiting.every(ended));
+    assert.deepEqual(waiting.map(statusOf), [504, 504]);
     assert.ok(!ended(stream), "it is given twice as long");
     await pass(STREAM_PATIENCE_S - PATIENCE_S);
     await stream.closed();
     assertBrokenOff(stream);
     assert.equal(ejections(), 0);
-    waiting.destroy();
+    for (const client of waiting) client.destroy();
     await assertIdle(router);
   });
 
@@ -193,30 +284,24 @@ describe("a stream that has sent tokens", () => {
     await assertIdle(router);
   });
 
-  it("ends once its replica fails on trial", { timeout: 60_000 }, async () => {
+  it("lives as long beside a trial that fails as beside any other request", { timeout: 60_000 }, async () => {
     const sockets: Socket[] = [];
-    const { router, pass, ejections } = await setUpUsual([beginsUnlessTold(sockets), answers], ROUND_ROBIN);
-    let stream = await ask(router);
-    await stream.until((text) => text.includes(event(1)));
-    if (sockets.length === 0) {
-      stream.destroy();
-      stream = await ask(router);
-      await stream.until((text) => text.includes(event(1)));
-    }
-    assert.equal(sockets.length, 1);
+    const pool = await setUpUsual([beginsUnlessTold(sockets), answers], ROUND_ROBIN + NO_RETRY);
+    const { router, pass, ejections } = pool;
+    const [stream] = await flowing(pool, 1);
     await pass(10);
     assert.equal(ejections(), 1);
-    assert.ok(!ended(stream), "alone, its silence proves nothing");
     const others: RawClient[] = [];
-    for (let second = 0; second < 40 && !ended(stream); second++) {
+    while (pool.received()[0] === 1) {
       others.push(await ask(router, HANG));
       await pass(1);
     }
-    await stream.closed();
-    assertBrokenOff(stream);
-    const trials = others.filter((client) => statusOf(client) === 504);
-    assert.equal(trials.length, 1, "one request was on trial");
-    for (const client of others) client.destroy();
+    await pass(LONE_PATIENCE_S);
+    assert.equal(others.filter((client) => statusOf(client) === 504).length, 1, "one request was on trial");
+    assert.ok(!ended(stream!), "it has been silent for 40 s or more");
+    sockets[0]!.write(chunkOf(event(2)) + LAST_CHUNK);
+    await stream!.until((text) => text.endsWith(LAST_CHUNK));
+    for (const client of [stream!, ...others]) client.destroy();
     await assertIdle(router);
   });
 
@@ -266,14 +351,14 @@ describe("a stream that has sent tokens", () => {
       await busy.until((text) => text.includes(event(n)));
       await pass(1);
     }
-    const waiting = await askFirst(pool, HANG);
+    const waiting = [await askFirst(pool, HANG), await askFirst(pool, HANG)];
     for (let second = 0; second < 60 && !ended(busy); second++) await pass(1);
     assert.ok(ended(busy));
     assert.ok(!ended(slow), "its own pauses took six seconds");
     for (let second = 0; second < 60 && !ended(slow); second++) await pass(1);
     await slow.closed();
     assertBrokenOff(slow);
-    waiting.destroy();
+    for (const client of waiting) client.destroy();
     await assertIdle(router);
   });
 
@@ -295,7 +380,7 @@ describe("a stream that has sent tokens", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     const waiting = [await ask(router, HANG), await ask(router, HANG)];
     await waitUntil(() => received()[0]! + received()[1]! === 3);
-    await pass(STREAM_PATIENCE_S);
+    await pass(LONE_PATIENCE_S);
     await waitUntil(() => waiting.every(ended));
     assert.deepEqual(waiting.map(statusOf), [504, 504]);
     await pass(STREAM_PATIENCE_S);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { AdminServer } from "../../core/admin/server.ts";
+import type { AdminServer } from "../../apps/admin/server.ts";
 import type { DecisionReport } from "../../core/report/report-schema.ts";
 import { askFor, startTestAdmin } from "../support/admin.ts";
 import { killAll, type Running, run, signalbox, until } from "../support/cli.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, describe, it } from "node:test";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { exchange, postBytes, readAnswer } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { answerOk, CHAT, setUp } from "../support/scripted-pool.ts";

@@ -1,20 +1,17 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import type { AdminServer } from "../../core/admin/server.ts";
-import { widthOf } from "../../core/cli/show/text-width.ts";
+import type { AdminServer } from "../../apps/admin/server.ts";
+import { widthOf } from "../../core/report/text-width.ts";
 import { startTestAdmin } from "../support/admin.ts";
 import { run, runProcess, until } from "../support/cli.ts";
 import { makeEndpoint } from "../support/endpoints.ts";
-import { onThisRuntime } from "../support/own-runtime.ts";
+import { closeTerminals, fileInTerminal, inTerminal, NO_TERMINAL, type Terminal } from "../support/terminal.ts";
 import { makeShownRouter } from "../support/view.ts";
 
 const TIMEOUT = { timeout: 60_000 };
 const SUPPORT = join(import.meta.dirname ?? ".", "..", "support");
-const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
 const [SIGINT, SIGTERM, CTRL_C] = [2, 15, "\u0003"];
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 const router = makeShownRouter(
   Array.from({ length: 50 }, (_, index) =>
@@ -22,41 +19,13 @@ const router = makeShownRouter(
   ),
 );
 let admin: AdminServer;
-const children: ChildProcess[] = [];
 before(async () => {
   admin = await startTestAdmin(router);
 });
 after(async () => {
-  for (const child of children) child.kill("SIGKILL");
+  closeTerminals();
   await admin.close();
 });
-
-interface Terminal {
-  readonly text: string;
-  send(signal: number): void;
-  press(key: string): void;
-}
-
-function inTerminal(columns: number, rows: number, ...words: string[]): Terminal {
-  return fileInTerminal(MAIN, columns, rows, ...words);
-}
-
-function fileInTerminal(file: string, columns: number, rows: number, ...words: string[]): Terminal {
-  const { command, args } = onThisRuntime(file);
-  const child = spawn("python3", [join(SUPPORT, "terminal.py"), String(columns), String(rows), command, ...args, ...words]);
-  children.push(child);
-  let text = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  return {
-    get text() {
-      return text;
-    },
-    send: (signal) => void child.stdin.write(`${signal}\n`),
-    press: (key) => void child.stdin.write(`key ${key}\n`),
-  };
-}
 
 /** The lines of each table that was drawn. */
 function drawn({ text }: Terminal): readonly (readonly string[])[] {
@@ -66,7 +35,7 @@ function drawn({ text }: Terminal): readonly (readonly string[])[] {
     .map((table) => table.split("\u001b[J")[0]!.split("\u001b[K\r\n"));
 }
 
-describe("a table that is drawn anew", { skip: hasPython ? false : "there is no python3 to make a terminal" }, () => {
+describe("a table that is drawn anew", { skip: NO_TERMINAL }, () => {
   const url = () => `http://127.0.0.1:${admin.port}`;
   const rows: readonly (readonly [words: readonly string[], end: number | string])[] = [
     [["top", "0.5"], SIGINT],

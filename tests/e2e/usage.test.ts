@@ -1,6 +1,7 @@
 /** What replicas report at the end of their answers, and what becomes of it. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
 import { type AccessLine, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 
@@ -8,6 +9,8 @@ interface Line extends AccessLine {
   readonly promptTokens?: number;
   readonly outputTokens?: number;
   readonly cachedTokens?: number;
+  readonly outputEstimated?: boolean;
+  readonly finishReason?: string;
   readonly predictedCachedTokens?: number;
 }
 
@@ -18,7 +21,7 @@ const SPEC = "  plugins: [ { type: prefix-cache, parameters: { countGenerated: t
 describe("usage that replicas report", () => {
   let replica: ScriptedReplica;
   let router: TestRouter;
-  let next = "";
+  let next: string | Buffer = "";
 
   before(async () => {
     replica = await startScriptedReplica((_request, socket) => void socket.write(next));
@@ -29,10 +32,10 @@ describe("usage that replicas report", () => {
     await replica?.close();
   });
 
-  async function ask(prompt: string, answer: string): Promise<Line> {
+  async function ask(prompt: string, answer: string | Buffer, more: object = {}): Promise<Line> {
     next = answer;
     const lines = router.log.length;
-    const body = JSON.stringify({ model: "m", prompt });
+    const body = JSON.stringify({ model: "m", prompt, ...more });
     const response = await fetch(`${router.url}/v1/completions`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
@@ -73,6 +76,51 @@ describe("usage that replicas report", () => {
     const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     const line = await ask("d".repeat(2560), `${head}${chunks}0\r\n\r\n`);
     assert.equal(line.promptTokens, 640);
+  });
+
+  describe("is found whatever stands around it", () => {
+    const LONG = JSON.stringify(
+      Array.from({ length: 2000 }, (_, id) => ({ [id]: { logprob: -1.5, usage: { prompt_tokens: 7 } } })),
+    );
+    const own = usage(640, 0);
+    const choices = (finish: string) => `"choices":[{"index":0,"text":"x","finish_reason":${finish},"token_ids":${LONG}}]`;
+    const stream = (...events: readonly string[]) => {
+      const text = events.map((event) => `data: ${event}\n\n`).join("");
+      return `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+    };
+    const rows: readonly (readonly [name: string, answer: string])[] = [
+      ["prompt_logprobs behind it", jsonAnswer(`{${choices('"stop"')},${own},"prompt_logprobs":${LONG}}`)],
+      ["choices behind it", jsonAnswer(`{${own},${choices('"stop"')}}`)],
+      ["details of more than 1 KiB in it", jsonAnswer(`{${choices('"stop"')},${own.slice(0, -1)},"details":${LONG}}}`)],
+      ["a long end of its event", stream(`{${choices('"stop"')},${own},"__verbose":${LONG}}`, "[DONE]")],
+      ["a long event behind it", stream(`{${choices('"stop"')},${own}}`, `{"choices":[],"sglext":${LONG}}`, "[DONE]")],
+    ];
+    for (const [name, answer] of rows)
+      it(name, async () => {
+        const { promptTokens, outputTokens, cachedTokens, outputEstimated, finishReason } = await ask("f".repeat(99), answer);
+        assert.deepEqual([promptTokens, outputTokens, cachedTokens, outputEstimated, finishReason], [640, 100, 0, false, "stop"]);
+      });
+  });
+
+  describe("is estimated where a response reports none", () => {
+    const TEXT = JSON.stringify({ choices: [{ index: 0, text: "word ".repeat(100), finish_reason: "stop" }] });
+    const coded = (body: Buffer, type: string) =>
+      `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n${body.toString("latin1")}`;
+    const events = Array.from({ length: 100 }, (_, n) => `data: {"choices":[{"index":0,"text":"word${n} "}]}\n\n`).join("");
+    const rows: readonly (readonly [name: string, answer: string, least: number, most: number])[] = [
+      ["a document", jsonAnswer(TEXT), 100, 100],
+      ["a compressed document", coded(gzipSync(TEXT), "application/json"), 30, 150],
+      ["a compressed stream", coded(gzipSync(events), "text/event-stream"), 10, 150],
+    ];
+    for (const [name, answer, least, most] of rows)
+      it(name, async () => {
+        const { outputTokens = 0, outputEstimated } = await ask("g".repeat(99), Buffer.from(answer, "latin1"));
+        assert.ok(outputEstimated === true && outputTokens >= least && outputTokens <= most, `${outputTokens}`);
+      });
+
+    it("by no more than the request allows", async () => {
+      assert.equal((await ask("h".repeat(99), jsonAnswer(TEXT), { max_tokens: 12 })).outputTokens, 12);
+    });
   });
 
   it("counts for nothing in an error", async () => {

@@ -44,7 +44,7 @@ describe("the endpoint picker's protocol", () => {
     addresses = replicas.map(({ port }) => `127.0.0.1:${port}`);
     epp = await startTestEpp(
       replicas.map(({ url }) => url),
-      { documents: REWRITE },
+      { documents: REWRITE, spec: "  limits: { gatewayFallbacks: 2 }" },
     );
     client = new GrpcClient(epp.port);
   });
@@ -179,7 +179,7 @@ describe("the endpoint picker's protocol", () => {
     assert.equal(line["outputTokens"], 2);
     assert.equal(line["ending"], "complete");
     const { pool } = epp.router;
-    const served = pool.facts.endpoints.filter((endpoint) => pool.lastByteMs(endpoint) > Number.NEGATIVE_INFINITY);
+    const served = pool.facts.endpoints.filter((endpoint) => pool.connections.lastByteMs(endpoint) > Number.NEGATIVE_INFINITY);
     assert.ok(served.some(({ name }) => name === line["endpoint"]));
   });
 
@@ -196,7 +196,8 @@ describe("the endpoint picker's protocol", () => {
     const order = (await call.ask()).destination?.split(",") ?? [];
     const { pool } = epp.router;
     const endpoint = pool.facts.endpoints.find(({ url }) => url.href === `http://${order[0]}`)!;
-    assert.equal(pool.cutWaiting(endpoint, -1), true);
+    const [passed] = pool.connections.triesAt(endpoint).filter(({ watchState }) => watchState === "waiting");
+    passed!.cut();
     assert.equal((await call.next()).immediate_response?.status?.code, 504);
     await idle();
     assert.equal(epp.log.at(-1)?.attempts[0]?.result, "wedged");
@@ -234,6 +235,18 @@ describe("the endpoint picker's protocol", () => {
     await idle();
   });
 
+  it("puts an error event behind a stream that ends without its end", async () => {
+    const event = 'data: {"choices":[{"index":0,"delta":{"content":"Yes"},"finish_reason":null}]}\n\n';
+    const call = begin({ body: CHAT, requestMode: BUFFERED, responseMode: STREAMED });
+    await call.ask();
+    call.responseHead({ "content-type": "text/event-stream" });
+    await call.next();
+    call.responseBody(event, true);
+    const { body } = (await call.next()).response_body?.response?.body_mutation ?? {};
+    assert.match(Buffer.from(body ?? []).toString(), /^data: \{"choices".*\n\ndata: \{"error":.*upstream_reset.*\n\n$/s);
+    await idle();
+  });
+
   it("settles the booking at the endpoint that served", async () => {
     const call = begin({ body: CHAT });
     const order = (await call.ask()).destination?.split(",") ?? [];
@@ -247,7 +260,7 @@ describe("the endpoint picker's protocol", () => {
     assert.deepEqual(
       attempts.map(({ endpoint, result }) => [endpoint, result]),
       [
-        [name(order[0]!), "connect-failed"],
+        [name(order[0]!), "passed-over"],
         [name(order[1]!), 200],
       ],
     );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, afterEach, before, describe, it } from "node:test";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { type EnvoyProcess, HAS_ENVOY, startEnvoy } from "../support/envoy.ts";
 import { startTestEpp, type TestEpp } from "../support/gateway.ts";
 import { outstanding, waitUntil } from "../support/router.ts";
@@ -17,8 +17,6 @@ spec:
     - matches: [ { model: { type: Exact, value: food-review } } ]
       targets: [ { modelRewrite: food-review-v1, weight: 90 }, { modelRewrite: food-review-v2, weight: 10 } ]
 `;
-/** As the example of an ORIGINAL_DST cluster has it. */
-const ONE_ADDRESS = "  limits: { retries: 0 }";
 const MESSAGES = [{ role: "user", content: "Was the soup any good?" }];
 const CHAT = { model: "food-review", max_tokens: 4, messages: MESSAGES };
 
@@ -44,7 +42,7 @@ describe("a real Envoy with the router as its endpoint picker", { skip: !HAS_ENV
     replicas = await Promise.all([1, 2].map(() => startMockReplica({ model: "base", adapters: ADAPTERS, timeScale: 0 })));
     epp = await startTestEpp(
       replicas.map(({ url }) => url),
-      { documents: REWRITE, spec: ONE_ADDRESS },
+      { documents: REWRITE },
     );
     envoy = await startEnvoy({ pickerPort: epp.port });
   });
@@ -72,7 +70,7 @@ describe("a real Envoy with the router as its endpoint picker", { skip: !HAS_ENV
 
   it("/v1/embeddings", async () => {
     const replica = await startMockReplica({ model: "embedder", isEmbedding: true, timeScale: 0 });
-    const embedding = await startTestEpp([replica.url], { spec: ONE_ADDRESS });
+    const embedding = await startTestEpp([replica.url]);
     const own = await startEnvoy({ pickerPort: embedding.port });
     const response = await post(own, "/v1/embeddings", { model: "embedder", input: "soup" });
     const text = await response.text();
@@ -86,7 +84,7 @@ describe("a real Envoy with the router as its endpoint picker", { skip: !HAS_ENV
   it("splits 20 requests at 90/10 into 18 and 2", async () => {
     const split = await startTestEpp(
       replicas.map(({ url }) => url),
-      { documents: REWRITE, spec: ONE_ADDRESS },
+      { documents: REWRITE },
     );
     const own = await startEnvoy({ pickerPort: split.port });
     const targets: string[] = [];
@@ -168,7 +166,10 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
       replicas.map(({ url }) => url),
       { spec },
     );
-    const envoy = await startEnvoy({ pickerPort: epp.port, ...(isListed && { listed: [first!, second!] as const }) });
+    const envoy = await startEnvoy({
+      pickerPort: epp.port,
+      ...(isListed && { cluster: "listed-replicas", listed: [first!, second!] as const }),
+    });
     closing.push(
       () => epp.close(),
       () => envoy.stop(),
@@ -183,7 +184,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
   };
 
   it("a client that leaves ends its request at the replica, and gives its load back", async () => {
-    const { epp, envoy } = await start(ONE_ADDRESS, false);
+    const { epp, envoy } = await start("", false);
     const { controller, response } = begun(envoy);
     await (await response).body?.getReader().read();
     assert.equal(outstanding(epp.router).inFlight, 1);
@@ -194,7 +195,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
   });
 
   it("a client that leaves before it has sent its body gives everything back", async () => {
-    const { epp, envoy } = await start(ONE_ADDRESS, false);
+    const { epp, envoy } = await start("", false);
     const socket = connect({ port: envoy.port, host: "127.0.0.1" });
     socket.write(
       'POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"model":',
@@ -205,7 +206,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
   });
 
   it("a replica that says nothing for too long: an error in the API's shape", async () => {
-    const { epp, envoy } = await start("  limits: { retries: 0, responseTimeoutMs: 300 }", false);
+    const { epp, envoy } = await start("  limits: { responseTimeoutMs: 300 }", false);
     for (const replica of replicas) await replica.faults.apply({ hang: true });
     const response = await post(envoy, "/v1/chat/completions", STREAM);
     const text = await response.text();
@@ -215,7 +216,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
   });
 
   it("a stream that falls silent ends with an error event, and never looks complete", async () => {
-    const { epp, envoy } = await start("  limits: { retries: 0, streamIdleTimeoutMs: 300 }", false);
+    const { epp, envoy } = await start("  limits: { streamIdleTimeoutMs: 300 }", false);
     for (const replica of replicas) await replica.faults.apply({ silentAfterEvents: 2 });
     const response = await post(envoy, "/v1/chat/completions", STREAM);
     assert.equal(response.status, 200);
@@ -231,7 +232,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
   });
 
   it("an Envoy that is killed gives everything back", async () => {
-    const { epp, envoy } = await start(ONE_ADDRESS, false);
+    const { epp, envoy } = await start("", false);
     const all = Promise.allSettled([1, 2, 3].map(() => begun(envoy).response.then((response) => response.text())));
     await waitUntil(() => outstanding(epp.router).inFlight === 3);
     envoy.kill();
@@ -240,7 +241,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
   });
 
   it("a replica that is gone: an error in the API's shape where Envoy has one address", async () => {
-    const { envoy } = await start(ONE_ADDRESS, false);
+    const { envoy } = await start("", false);
     for (const replica of replicas) await replica.close();
     const response = await post(envoy, "/v1/chat/completions", STREAM);
     const text = await response.text();
@@ -249,7 +250,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
   });
 
   it("a replica that is gone: the next one of the list serves, and the booking is there", async () => {
-    const { epp, envoy } = await start("", true);
+    const { epp, envoy } = await start("  limits: { gatewayFallbacks: 1 }", true);
     await replicas[0]!.close();
     const served: string[] = [];
     for (let i = 0; i < 4; i++) {

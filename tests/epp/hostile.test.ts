@@ -10,6 +10,23 @@ const SETTINGS = 4;
 const HEADERS = 1;
 const CONTINUATION = 9;
 
+/** An attribute of a request: lists in lists (google.protobuf.Value). */
+function nestedLists(depth: number): Buffer {
+  const parts: Buffer[] = [];
+  let length = 0;
+  const around = (field: number) => {
+    const sizes = [length & 127, (length >> 7) & 127, (length >> 14) & 127];
+    const last = length < 1 << 7 ? 0 : length < 1 << 14 ? 1 : 2;
+    const head = Buffer.from([field * 8 + 2, ...sizes.slice(0, last + 1).map((size, at) => (at < last ? size | 128 : size))]);
+    parts.push(head);
+    length += head.length;
+  };
+  for (let level = 0; level < depth; level++) for (const field of [1, 6]) around(field);
+  // A Value of a Struct of the attributes.
+  for (const field of [2, 1, 2, 9]) around(field);
+  return Buffer.concat(parts.reverse());
+}
+
 describe("hostile and failing gateways", () => {
   let epp: EppWithClients;
 
@@ -145,9 +162,19 @@ describe("hostile and failing gateways", () => {
 
   it("refuses bytes that are no message, and other methods", async () => {
     const client = epp.connected();
-    const broken = client.call("/envoy.service.ext_proc.v3.ExternalProcessor/Process");
-    broken.send(Buffer.from([0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
-    await waitUntil(() => broken.status === 3);
+    const noMessages = [
+      Buffer.from([0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+      // A length beyond the end, of headers and of a body.
+      Buffer.from([0x12, 0x05, 0x01]),
+      Buffer.from([0x22, 0x05, 0x0a, 0x40, 0x7b, 0x7d]),
+    ];
+    for (const bytes of noMessages) {
+      const broken = client.call("/envoy.service.ext_proc.v3.ExternalProcessor/Process");
+      broken.send(bytes);
+      await waitUntil(() => broken.status === 3);
+    }
+    // As deep as one window of the connection takes.
+    epp.connected().call("/envoy.service.ext_proc.v3.ExternalProcessor/Process").send(nestedLists(7_000));
     const compressed = client.call("/envoy.service.ext_proc.v3.ExternalProcessor/Process");
     compressed.sendData(Buffer.from([1, 0, 0, 0, 1, 0]));
     await waitUntil(() => compressed.status === 12);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { createRouter } from "../../core/fetch.ts";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { createRouter } from "../../apps/fetch.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { CHAT, chatBody, postRequest } from "../support/fetch-router.ts";
 import { examplePath, exampleText } from "./example-files.ts";
 import "../../examples/custom-scorer.test.ts";

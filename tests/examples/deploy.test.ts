@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
 import { parse, parseAllDocuments } from "yaml";
+import { commandsOf } from "../../apps/cli/commands.ts";
+import { readInput } from "../../apps/cli/frame/command.ts";
+import { startArguments } from "../../apps/cli/start/config-source.ts";
+import { createRouter } from "../../apps/fetch.ts";
 import { loadTexts } from "../../config/load.ts";
-import { COMMANDS } from "../../core/cli/commands.ts";
-import { readInput } from "../../core/cli/frame/command.ts";
-import { startArguments } from "../../core/cli/start/config-source.ts";
-import { createRouter } from "../../core/fetch.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../core/settings/tables.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { builtIns } from "../../plugins/registry.ts";
+import { manifestOf } from "../support/package/manifest.ts";
 import { examplePath, exampleText } from "./example-files.ts";
 
 const root = join(examplePath("."), "..");
@@ -34,7 +36,7 @@ function whyNoProgram(program: string): string | false {
 
 /** Parses a command line like the program; throws if the program would refuse it. */
 function assertCommand([word, ...args]: readonly string[]): void {
-  const command = COMMANDS.find(({ name }) => name === word);
+  const command = commandsOf(builtIns).find(({ name }) => name === word);
   assert.equal(command?.name, "start");
   assert.deepEqual(startArguments(readInput(args, command)).files, ["/etc/signalbox"]);
 }
@@ -66,6 +68,17 @@ describe("signalbox.service", () => {
   });
 
   it("waits for settle time and drain", () => assert.ok(Number(settingOf("TimeoutStopSec")) > STOP_S));
+
+  it("runs the package too, by a drop-in that changes its paths alone", () => {
+    const linesIn = (text: string) => text.split("\n").filter((line) => /^Exec\w+=./.test(line));
+    const { signalbox } = manifestOf(JSON.parse(readFileSync(join(root, "package.json"), "utf8")), undefined).bin;
+    const inPackage = (line: string) =>
+      line.replace("apps/cli/signalbox.mjs", signalbox).replace("/opt/signalbox/", "/opt/signalbox/node_modules/signalbox/");
+    const dropIn = exampleText("deploy/package.conf");
+    assert.deepEqual(linesIn(dropIn), linesIn(unit).map(inPackage));
+    // A list of commands is emptied first.
+    for (const key of ["ExecStartPre", "ExecStart", "ExecReload"]) assert.match(dropIn, new RegExp(`^${key}=\n${key}=/`, "m"));
+  });
 
   it("is accepted by systemd", { skip: whyNoProgram("systemd-analyze") }, () => {
     const folder = newFolder();
@@ -122,6 +135,26 @@ describe("take-config.sh", () => {
   });
 });
 
+describe("take-config.sh of the package", () => {
+  it("checks with the package's program", { timeout: 30_000 }, () => {
+    const folder = newFolder();
+    for (const path of ["apps/cli", "examples/deploy", "etc"]) mkdirSync(join(folder, path), { recursive: true });
+    const script = join(folder, "examples/deploy/take-config.sh");
+    cpSync(examplePath("deploy/take-config.sh"), script);
+    writeFileSync(
+      join(folder, "apps/cli/bin.mjs"),
+      `await import(${JSON.stringify(pathToFileURL(inCheckout("apps/cli/signalbox.mjs")))});\n`,
+    );
+    writeFileSync(join(folder, "etc/a.yaml"), "apiVersion: signalbox/v1\nkind: Router\nspec: { pol: 1 }\n");
+    const { status, stdout, stderr } = spawnSync(script, [join(folder, "etc"), join(folder, "config")], {
+      env: { ...process.env, NODE: "node" },
+      encoding: "utf8",
+    });
+    assert.equal(status, 1);
+    assert.match(stdout + stderr, /pol/);
+  });
+});
+
 describe("Dockerfile", () => {
   const lines = exampleText("deploy/Dockerfile").split("\n");
   const listAfter = (word: string) =>
@@ -130,8 +163,10 @@ describe("Dockerfile", () => {
   it("installs the package, and nothing of the checkout", () => {
     const copied = lines.filter((line) => line.startsWith("COPY "));
     assert.deepEqual(copied, ["COPY signalbox-*.tgz /tmp/signalbox.tgz"]);
-    const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    assert.ok(listAfter("ENTRYPOINT").at(-1)?.endsWith(`/signalbox/${bin.signalbox}`));
+    const { signalbox } = manifestOf(JSON.parse(readFileSync(join(root, "package.json"), "utf8")), undefined).bin;
+    assert.ok(listAfter("ENTRYPOINT").at(-1)?.endsWith(`/signalbox/${signalbox}`));
+    // What people call in the container: compose.yaml and kubernetes.yaml say so.
+    assert.ok(lines.includes("ENV PATH=/opt/signalbox/node_modules/.bin:$PATH") && lines.includes("WORKDIR /opt/signalbox"));
   });
 
   it("runs as nobody special, and is asked whether it serves", () => {
@@ -142,7 +177,7 @@ describe("Dockerfile", () => {
 
   it("runs a command that exists, as process 1, and names its ports", () => {
     assert.ok(lines.includes(`EXPOSE ${DEFAULT_LISTEN.port} ${DEFAULT_ADMIN.port}`));
-    assert.deepEqual(listAfter("ENTRYPOINT"), ["node", "--disable-sigusr1", "node_modules/signalbox/core/cli/bin.mjs"]);
+    assert.deepEqual(listAfter("ENTRYPOINT"), ["node", "--disable-sigusr1", "node_modules/signalbox/apps/cli/bin.mjs"]);
     assertCommand(listAfter("CMD"));
   });
 
@@ -154,7 +189,7 @@ describe("Dockerfile", () => {
     }
     const checked = spawnSync(
       process.execPath,
-      ["--disable-sigusr1", "core/cli/signalbox.mjs", "check", "-f", "examples/custom-scorer.yaml"],
+      ["--disable-sigusr1", "apps/cli/signalbox.mjs", "check", "-f", "examples/custom-scorer.yaml"],
       {
         cwd: root,
         env: { ...process.env, NODE_OPTIONS: "" },
@@ -179,7 +214,7 @@ describe("compose.yaml", () => {
 
   it("has a router over the replicas beside it, with commands that exist", () => {
     const [word, ...args] = services["router"]?.command ?? [];
-    const command = COMMANDS.find(({ name }) => name === word);
+    const command = commandsOf(builtIns).find(({ name }) => name === word);
     assert.ok(command);
     const { urls, host } = startArguments(readInput(args, command));
     assert.equal(host, "0.0.0.0");
@@ -204,6 +239,9 @@ interface Manifest {
   readonly spec?: {
     readonly replicas?: number;
     readonly maxUnavailable?: number;
+    readonly podSelector?: unknown;
+    readonly policyTypes?: unknown;
+    readonly ingress?: readonly { readonly from?: unknown; readonly ports: readonly { readonly port: string }[] }[];
     readonly strategy?: unknown;
     readonly selector?: { readonly matchLabels?: unknown } & Readonly<Record<string, unknown>>;
     readonly ports?: readonly { readonly targetPort: string }[];
@@ -235,7 +273,7 @@ interface Container {
 }
 
 const documents = parseAllDocuments(exampleText("deploy/kubernetes.yaml"));
-const [configMap, deployment, budget, service] = documents.map((document) => document.toJS() as Manifest);
+const [configMap, deployment, budget, service, policy] = documents.map((document) => document.toJS() as Manifest);
 const configText = configMap?.data?.["signalbox.yaml"] ?? "";
 const template = deployment?.spec?.template;
 const container = template?.spec.containers[0];
@@ -245,14 +283,14 @@ const { config, problems } = await loadTexts([{ file: "signalbox.yaml", text: co
 const limits = config?.settings.limits;
 
 describe("kubernetes.yaml", () => {
-  it("has four valid documents", () => {
+  it("has five valid documents", () => {
     assert.deepEqual(
       documents.flatMap(({ errors }) => errors),
       [],
     );
     assert.deepEqual(
-      [configMap, deployment, budget, service].map((document) => document?.kind),
-      ["ConfigMap", "Deployment", "PodDisruptionBudget", "Service"],
+      documents.map((document) => document.toJS().kind),
+      ["ConfigMap", "Deployment", "PodDisruptionBudget", "Service", "NetworkPolicy"],
     );
     assert.deepEqual(template.metadata.labels, deployment?.spec?.selector?.matchLabels);
     assert.deepEqual(template.metadata.labels, service?.spec?.selector);
@@ -271,6 +309,21 @@ describe("kubernetes.yaml", () => {
       "prometheus.io/port": String(portOf("metrics")),
       "prometheus.io/path": "/metrics",
     });
+  });
+
+  it("lets clients come from anywhere, and to the admin port nobody but Prometheus", () => {
+    const rules = policy?.spec?.ingress ?? [];
+    assert.deepEqual(policy?.spec?.podSelector, { matchLabels: template.metadata.labels });
+    assert.deepEqual(policy?.spec?.policyTypes, ["Ingress"]);
+    assert.deepEqual(
+      rules.map(({ from, ports }) => [from === undefined, ports.map(({ port }) => port)]),
+      [
+        [true, ["http"]],
+        [false, ["metrics"]],
+      ],
+    );
+    // The names of the policy are those of the pod's ports.
+    for (const { ports } of rules) for (const { port } of ports) assert.ok(portOf(port), port);
   });
 
   it("starts with arguments that the program accepts, and the mounted config", () => {

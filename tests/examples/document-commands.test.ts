@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { COMMANDS } from "../../core/cli/commands.ts";
-import { readInput } from "../../core/cli/frame/command.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { commandsOf } from "../../apps/cli/commands.ts";
+import { readInput } from "../../apps/cli/frame/command.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
+import { builtIns } from "../../plugins/registry.ts";
 import { run } from "../support/cli.ts";
 import {
   blocksOf,
@@ -47,7 +48,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   prometheus: "needs Prometheus; tests/examples/observability.test.ts runs it",
   docker: "needs Docker, which no test has",
   vllm: "needs a GPU or an hour; tests/vllm/",
-  alias: "a shell's own; tests/core/cli/commands/completion.test.ts has what follows it",
+  alias: "a shell's own; tests/apps/cli/commands/completion.test.ts has what follows it",
   cp: "copies one example over another",
   curl: "in an example's comment: the router of that example does not run",
 };
@@ -85,7 +86,7 @@ after(async () => {
 
 describe("the commands of", () => {
   for (const document of DOCUMENTS) {
-    const lines = blocksOf(document).flatMap(({ kind, text }) => (kind === "commands" ? commandsOf(text) : []));
+    const lines = blocksOf(document).flatMap(({ kind, text }) => (kind === "commands" ? commandLinesOf(text) : []));
     const inline = inlineCommands(document);
     if (lines.length + inline.length === 0) continue;
     it(`${document} are well-formed, and run`, async () => {
@@ -113,7 +114,7 @@ async function reset(): Promise<void> {
 }
 
 /** Lines that begin a command: what follows it there may be its output. */
-function commandsOf(text: string): readonly string[] {
+function commandLinesOf(text: string): readonly string[] {
   const lines = text.split("\n");
   return lines[0]?.startsWith("$ ") ? lines.filter((line) => line.startsWith("$ ")) : lines;
 }
@@ -129,7 +130,7 @@ function look(line: string): void {
 function read(line: string) {
   const parsed = commandLine(line);
   const [name, ...rest] = routerArguments(parsed) ?? assert.fail(`${line}: no command of the router`);
-  const command = COMMANDS.find((each) => each.name === name) ?? assert.fail(`${line}: no such command`);
+  const command = commandsOf(builtIns).find((each) => each.name === name) ?? assert.fail(`${line}: no such command`);
   if (!command.isOnItsOwn && !rest.includes("--help")) {
     const { words } = readInput(rest, command);
     if (command.choices !== undefined && words[0] !== undefined)
@@ -188,7 +189,7 @@ function checkProgram(line: string, { words }: CommandLine): void {
 /** A word of a command line, with files of the documents in the test's folder. */
 function placed(word: string): string {
   if (word === "REQUEST_ID") return requestId;
-  return /^[\w-]+\.(yaml|json|svg|sh)$/.test(word) || word === "TRACE" || word === "FILE" ? join(folder, word) : word;
+  return /^[\w-]+\.(yaml|jsonl?|svg|sh)$/.test(word) || word === "TRACE" || word === "FILE" ? join(folder, word) : word;
 }
 
 /** A file that a command makes, which must not be there. */
@@ -205,6 +206,7 @@ function filesFor(urls: readonly { readonly url: string }[]): Readonly<Record<st
 kind: Router
 spec:
   pool: { name: llama, endpoints: [${endpoints}] }
+  sessions: {}
 `;
   const rewrite = `apiVersion: llm-d.ai/v1alpha2
 kind: InferenceModelRewrite
@@ -223,6 +225,16 @@ spec:
       hash_ids: [index % 6, 1_000 + index],
     });
   });
+  const sessions = Array.from({ length: 8 }, (_, index) => {
+    const isFirst = index % 2 === 0;
+    const turn = { session: `s${index >> 1}`, turn: isFirst ? 0 : 1, think_ms: isFirst ? 0 : 600_000, start_ms: 0 };
+    return JSON.stringify({
+      ...turn,
+      input_length: isFirst ? 1_000 : 1_500,
+      output_length: 20,
+      hash_ids: isFirst ? [index, 9] : [index - 1, 9, 8],
+    });
+  });
   return {
     ...{ "signalbox.yaml": router, FILE: router, "food-review.yaml": rewrite, "rewrite.yaml": rewrite, "keys.yaml": "[]\n" },
     ...{
@@ -230,6 +242,7 @@ spec:
       "b.yaml": router,
       "other.yaml": router,
       "body.json": BODY.replace("food-review", "llama"),
+      "sessions.jsonl": `${sessions.join("\n")}\n`,
       TRACE: `${trace.join("\n")}\n`,
       "litellm.yaml":
         "model_list: [{ model_name: llama, litellm_params: { model: openai/llama, api_base: http://gpu1:8000/v1 } }]\n",

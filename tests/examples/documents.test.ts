@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
-import { configSections } from "../../config/show/config-page.ts";
 import type { Definition } from "../../core/contract/plugin.ts";
 import { checkProperties } from "../../core/test-kit.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { defaultConfig } from "../support/default-config.ts";
 import { type Block, blocksOf, DOCUMENTS, documentText } from "../support/document-blocks.ts";
+import { configSections } from "../support/documents/config-page.ts";
 
 /** Blocks that are neither configs, code nor commands, each by how it begins, and what they are. */
 const TEXTS: readonly (readonly [begin: string, what: string])[] = [
@@ -24,6 +24,7 @@ const TEXTS: readonly (readonly [begin: string, what: string])[] = [
   ["lost by ", "output of simulate"],
   ["mkdir tls secrets", "a shell's lines; tests/e2e/hardened.test.ts starts what they set up"],
   [" line        at", "output of simulate"],
+  ["SESSION     ", "output of sessions"],
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-documents-"));
@@ -56,7 +57,7 @@ describe("what documents show:", () => {
   for (const { place, text } of blocks.filter(({ kind }) => kind === "json")) it(`${place} is JSON`, () => void JSON.parse(text));
 
   it("every key of the config that prose names is one", async () => {
-    const keys = configSections(await defaultConfig()).flatMap(({ title, keys }) => {
+    const keys = configSections(await defaultConfig(), builtIns).flatMap(({ title, keys }) => {
       return keys.map(({ key }) => (title === `## spec.${key}` ? title.slice(3) : `${title.slice(3)}.${key}`));
     });
     const isKey = (name: string) => keys.some((key) => `${key.replaceAll("[]", "")}.`.startsWith(`${name}.`));
@@ -147,3 +148,13 @@ spec:
   rules: [{ matches: [{ model: { value: food-review } }], targets: ${targets} }]
 `;
 }
+
+it("docs/glossary.md draws each state of a replica", () => {
+  const union = /^export type Phase = (.*);$/m.exec(
+    readFileSync(join(import.meta.dirname, "../../core/contract/endpoint.ts"), "utf8"),
+  );
+  const phases = [...(union?.[1] ?? "").matchAll(/"([\w-]+)"/g)].map(([, phase]) => phase);
+  const arrows = [...documentText("docs/glossary.md").matchAll(/^ {2}(\S+) --> (\S+):/gm)].flatMap(([, from, to]) => [from, to]);
+  const drawn = new Set(arrows.filter((state) => state !== "[*]").map((state) => state?.replace("_", "-")));
+  assert.deepEqual([...drawn].sort(), [...phases].sort());
+});

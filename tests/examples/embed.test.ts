@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import OpenAI from "openai";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { createApp } from "../../examples/embed-hono.ts";
 import { run } from "../support/cli.ts";
 import { serveNatively } from "../support/native-server.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ENGINE_TIMES } from "../../core/engine/engine-times.ts";
+import { ENGINE_TIMES } from "../../apps/lab/engine/engine-times.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseAllDocuments } from "yaml";
+import { commandsOf } from "../../apps/cli/commands.ts";
+import { readInput } from "../../apps/cli/frame/command.ts";
 import { loadTexts } from "../../config/load.ts";
-import { COMMANDS } from "../../core/cli/commands.ts";
-import { readInput } from "../../core/cli/frame/command.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { exampleText } from "./example-files.ts";
 
@@ -48,7 +48,7 @@ describe("gateway/gateway-api.yaml", () => {
   it("runs the command, on the port that the pool and the probes name", () => {
     const container = one("Deployment").spec.template.spec.containers[0]!;
     const [word, ...args] = container.args;
-    const command = COMMANDS.find(({ name }) => name === word)!;
+    const command = commandsOf(builtIns).find(({ name }) => name === word)!;
     assert.equal(command.name, "epp");
     assert.deepEqual(readInput(args, command).all("file"), ["/etc/signalbox"]);
     const picker = one("InferencePool").spec.endpointPickerRef;

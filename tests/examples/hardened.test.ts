@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
+import { commandsOf } from "../../apps/cli/commands.ts";
+import { readInput } from "../../apps/cli/frame/command.ts";
+import { startArguments } from "../../apps/cli/start/config-source.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
-import { COMMANDS } from "../../core/cli/commands.ts";
-import { readInput } from "../../core/cli/frame/command.ts";
-import { startArguments } from "../../core/cli/start/config-source.ts";
 import { affordableClients } from "../../core/runtime/open-file-limit.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { run } from "../support/cli.ts";
@@ -65,7 +65,7 @@ describe("signalbox.yaml", () => {
 describe("compose.yaml", () => {
   it("runs the router on that file, with the folder read-only, and its ports", async () => {
     const [word, ...args] = service.command;
-    const command = COMMANDS.find(({ name }) => name === word);
+    const command = commandsOf(builtIns).find(({ name }) => name === word);
     assert.deepEqual(startArguments(readInput(args, command!)).files, ["/etc/signalbox/signalbox.yaml"]);
     assert.deepEqual(service.volumes, [".:/etc/signalbox:ro"]);
     const { listen, admin, settings } = await load();

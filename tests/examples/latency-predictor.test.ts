@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { createRouter } from "../../core/fetch.ts";
+import { createRouter } from "../../apps/fetch.ts";
 import { CHAT, chatBody, postRequest } from "../support/fetch-router.ts";
 import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 import { examplePath, exampleText } from "./example-files.ts";

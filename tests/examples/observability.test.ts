@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "yaml";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { NO_PROMETHEUS, PROMETHEUS, PROMTOOL, type Prometheus, startPrometheus } from "../support/prometheus.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
 

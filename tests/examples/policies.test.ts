@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { describe, it } from "node:test";
+import { TraceReader } from "../../apps/lab/simulate/read-trace.ts";
+import { type Run, runAll } from "../../apps/lab/simulate/run.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
-import { TraceReader } from "../../core/simulate/read-trace.ts";
-import { type Run, runAll } from "../../core/simulate/run.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { examplePath, simulationOf } from "./example-files.ts";
 

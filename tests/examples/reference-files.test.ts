@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { TraceReader } from "../../apps/lab/simulate/read-trace.ts";
+import { runAll } from "../../apps/lab/simulate/run.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { NO_OVERLAY } from "../../config/rewrites/overlay.ts";
-import { TraceReader } from "../../core/simulate/read-trace.ts";
-import { runAll } from "../../core/simulate/run.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { sharedPath } from "../support/shared.ts";
 import { simulationOf } from "./example-files.ts";
@@ -15,7 +15,7 @@ const PREFIX = "prefix-cache-scorer (prefix-cache)";
 const DECODE = "decode-filter (by-label)";
 const PICKER = "max-score-picker (max-score)";
 
-/** What the profile of a file is, without the two guards in front. */
+/** What the profile of a file is, without the two default filters in front. */
 const LOADED: Readonly<Record<string, readonly string[]>> = {
   "dp-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`],
   "epp-burst-prefix-cache-config.yaml": [DECODE, "burst-prefix 2", "load-aware-scorer (load-aware) 1", PICKER],

@@ -21,7 +21,7 @@ describe("docs/troubleshooting.md", () => {
   });
 
   it("quotes messages that the program has", () => {
-    const sources = ["core", "config", "plugins"].flatMap(sourcesBelow).join("\n");
+    const sources = ["core", "config", "plugins", "apps"].flatMap(sourcesBelow).join("\n");
     // In the source, names and addresses are filled in, and "found" stands in front of each finding.
     const pieces = (message: string) =>
       message

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { KubernetesClient } from "../../apps/kubernetes/client.ts";
+import { findCredentials } from "../../apps/kubernetes/credentials.ts";
+import { KubernetesError } from "../../apps/kubernetes/kubernetes-error.ts";
+import { Watch } from "../../apps/kubernetes/watch.ts";
 import { systemClock } from "../../core/contract/clock.ts";
-import { KubernetesClient } from "../../core/kubernetes/client.ts";
-import { findCredentials } from "../../core/kubernetes/credentials.ts";
-import { KubernetesError } from "../../core/kubernetes/kubernetes-error.ts";
-import { Watch } from "../../core/kubernetes/watch.ts";
 import { collectedLog } from "../support/collected-log.ts";
 import { type KubernetesServer, NO_KUBERNETES, sharedKubernetes } from "../support/kubernetes-server.ts";
 import { waitUntil } from "../support/router.ts";
@@ -36,7 +36,11 @@ describe("a real API server", { skip: SKIP }, () => {
       contexts: [{ name: "x", context: { cluster: "x", user: "x" } }],
     };
     writeFileSync(kubeconfig, JSON.stringify(config));
-    return new KubernetesClient(findCredentials({ kubeconfig }, { clock: systemClock, environment: process.env }), systemClock);
+    return new KubernetesClient(
+      findCredentials({ kubeconfig }, { clock: systemClock, environment: process.env }),
+      systemClock,
+      Math.random,
+    );
   }
   const base64 = (file: string) => readFileSync(file).toString("base64");
   const whoami = async (client: KubernetesClient) => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { networkInterfaces } from "node:os";
 import { after, before, describe, it } from "node:test";
-import type { MockOptions } from "../../core/mock/options.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import type { MockOptions } from "../../apps/lab/mock/options.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { startTestAdmin } from "../support/admin.ts";
 import { type Cluster, definePools, makeCluster } from "../support/cluster-pods.ts";
 import { collectedLog } from "../support/collected-log.ts";
@@ -49,6 +49,46 @@ describe("a router in a cluster", { skip: SKIP }, () => {
     await response.text();
     return response.status;
   };
+
+  it("loses no request while the ports of an InferencePool change, and replicas that stay go on", TIMEOUT, async () => {
+    const cluster = await makeCluster(server);
+    const first = await replica("127.0.0.2");
+    await replica("127.0.0.3", { port: first.port });
+    const second = await replica("127.0.0.2");
+    await replica("127.0.0.3", { port: second.port });
+    const [one, two] = [first.port, second.port];
+    await cluster.inferencePool("vllm", APP, [one]);
+    await cluster.pod("p1", APP, { ip: "127.0.0.2" });
+    await cluster.pod("p2", APP, { ip: "127.0.0.3" });
+    const { router } = await startRouter(cluster, "    inferencePool: vllm\n");
+    await waitUntil(() => readyCount(router.router) === 2);
+    const at = (port: number) =>
+      endpointsOf(router)
+        .filter(({ url, phase }) => url.port === port && phase === "ready")
+        .map(({ name, slot, generation }) => `${name} ${slot} ${generation}`);
+    const before = at(one);
+    let isOver = false;
+    const statuses: number[] = [];
+    const asking = (async () => {
+      while (!isOver) statuses.push(await post(router));
+    })();
+    await cluster.inferencePool("vllm", APP, [one, two]);
+    await waitUntil(() => readyCount(router.router) === 4);
+    assert.deepEqual(at(one), before, "a further port does not begin the first one anew");
+    const others = at(two);
+    for (const ports of [[two, one], [two]]) {
+      await cluster.inferencePool("vllm", APP, ports);
+      await waitUntil(() => at(one).length === (ports.includes(one) ? 2 : 0));
+      assert.equal(await post(router), 200);
+      assert.deepEqual(at(two), others);
+    }
+    await cluster.inferencePool("vllm", APP, [one]);
+    await waitUntil(() => at(two).length === 0 && at(one).length === 2);
+    isOver = true;
+    await asking;
+    assert.deepEqual(new Set(statuses), new Set([200]));
+    assert.ok(statuses.length > 0);
+  });
 
   it("follows the pods of an InferencePool: ready, unready, terminating under streams, gone", TIMEOUT, async () => {
     const cluster = await makeCluster(server);

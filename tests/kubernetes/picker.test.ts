@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parseAllDocuments } from "yaml";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { signalbox, until } from "../support/cli.ts";
 import { type Cluster, defineLoosely, definePools, makeCluster } from "../support/cluster-pods.ts";
 import { conditionOf, eventually, installKinds, kubectl, NO_CRDS, put, rewriteOf } from "../support/cluster-resources.ts";

@@ -87,6 +87,26 @@ describe("a router that follows the resources of a cluster", { skip: SKIP }, () 
     assert.deepEqual(await status().then((now) => now.warnings), []);
   });
 
+  it("says which target no replica has until one has it, and that another rewrite takes its model", TIMEOUT, async () => {
+    const { ask } = cluster;
+    const nowhere = rewriteOf("followed", "nowhere", { "food-review-v9": 1 });
+    await applied(nowhere, "True");
+    const refs = (status: string) =>
+      eventually(async () => {
+        const condition = await conditionOf(server, nowhere, "ResolvedRefs");
+        return condition?.status === status && condition;
+      }, `ResolvedRefs is ${status}`);
+    const { reason, message } = await refs("False");
+    assert.equal(reason, "TargetNotFound");
+    assert.match(message, /^No replica of the pool llama has "food-review-v9":/);
+    assert.equal(await ask("nowhere"), 503);
+    await applied(rewriteOf("followed", "nowhere", { "food-review-v1": 1 }), "True");
+    await refs("True");
+    const second = { ...rewriteOf("followed", "nowhere-again", { "food-review-v2": 1 }), spec: nowhere.spec };
+    assert.equal((await applied(second, "False")).reason, "Conflicted");
+    assert.equal(await ask("nowhere"), "food-review-v1");
+  });
+
   it("leaves resources of other pools and namespaces alone", TIMEOUT, async () => {
     const { ask, status } = cluster;
     await put(

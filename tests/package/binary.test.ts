@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { MACHINES, type Machine, newFolder, runOn, startOn } from "../support/package/packed.ts";
 import { ROOT } from "../support/suite/runtimes.ts";
 

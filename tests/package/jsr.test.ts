@@ -13,7 +13,8 @@ describe("jsr.json", () => {
 
   it("says what package.json says", () => {
     assert.deepEqual([version, license], [source.version, source.license]);
-    const modules = Object.entries(source.exports).filter(([, file]) => String(file).endsWith(".ts"));
+    // JSR takes no patterns.
+    const modules = Object.entries(source.exports).filter(([path, file]) => String(file).endsWith(".ts") && !path.includes("*"));
     assert.deepEqual(exports, Object.fromEntries(modules));
     const dependencies = Object.entries(source.dependencies).map(([name, wanted]) => [name, `npm:${name}@${wanted}`]);
     assert.deepEqual(imports, Object.fromEntries(dependencies));
@@ -24,6 +25,6 @@ describe("jsr.json", () => {
     const { code, err } = await runOn("deno", ROOT, line);
     assert.equal(code, 0, err);
     assert.match(err, /Dry run complete/);
-    assert.doesNotMatch(err, /core\/cli\//);
+    assert.doesNotMatch(err, /apps\/cli\//);
   });
 });

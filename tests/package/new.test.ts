@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
-import { COMMANDS } from "../../core/cli/commands.ts";
+import { commandsOf } from "../../apps/cli/commands.ts";
+import { builtIns } from "../../plugins/registry.ts";
 import { installed, type Machine, newFolder, programIn, runOn } from "../support/package/packed.ts";
 import { ROOT } from "../support/suite/runtimes.ts";
 
@@ -10,7 +11,9 @@ const installedIn = await installed();
 const program = `node ${programIn(installedIn)}`;
 /** Where the plugins are made: with the package, and what `npm install` in one of their folders would bring. */
 const app = newFolder("made");
-const kinds = readdirSync(join(ROOT, "examples", "plugins")).sort();
+const kinds = readdirSync(join(ROOT, "examples", "plugins"))
+  .filter((folder) => !folder.includes("-"))
+  .sort();
 const folderOf = (kind: string) => `new-${kind}`;
 
 describe("signalbox new", () => {
@@ -27,7 +30,7 @@ describe("signalbox new", () => {
   });
 
   it("offers each kind that there is a plugin of", () => {
-    const { choices = [] } = COMMANDS.find(({ name }) => name === "new") ?? {};
+    const { choices = [] } = commandsOf(builtIns).find(({ name }) => name === "new") ?? {};
     assert.deepEqual([...choices].sort(), kinds);
   });
 
@@ -80,7 +83,7 @@ describe("signalbox new", () => {
       assert.equal(code, 0, out);
     }
     const tsc = join("node_modules", "typescript", "bin", "tsc");
-    for (const kind of ["scorer", "parser"]) {
+    for (const kind of ["scorer", "parser", "feature"]) {
       const { code, out } = await runOn("node", app, `node ${tsc} -p ${folderOf(kind)}`);
       assert.equal(code, 0, out);
     }
@@ -89,7 +92,7 @@ describe("signalbox new", () => {
   it("says which kinds there are, and what is there already", async () => {
     const unknown = await runOn("node", app, `${program} new scorrer mine`);
     assert.equal(unknown.code, 2);
-    assert.match(unknown.err, /The kinds are admission, .*scorer/);
+    assert.match(unknown.err, /wants scorer, .*feature, not "scorrer"\. Did you mean "scorer"\?/);
     writeFileSync(join(app, "taken"), "");
     const taken = await runOn("node", app, `${program} new scorer taken`);
     assert.equal(taken.code, 1);

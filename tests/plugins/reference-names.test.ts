@@ -86,6 +86,59 @@ describe("parameters", () => {
     ],
     ["metrics-data-source", { path: "/prometheus" }, { path: "/prometheus", periodMs: 1000, idlePeriodMs: 5000, engine: "auto" }],
     [
+      "metrics-data-source",
+      {
+        scheme: "http",
+        insecureSkipVerify: true,
+        caCertPath: "/ca",
+        clientCertPath: "/c",
+        clientKeyPath: "/k",
+        port: 0,
+        families: ["a"],
+      },
+      { path: "/metrics", periodMs: 1000, idlePeriodMs: 5000, engine: "auto" },
+    ],
+    [
+      "metrics-data-source",
+      { scheme: "https", insecureSkipVerify: false, caCertPath: "", port: 0 },
+      { path: "/metrics", periodMs: 1000, idlePeriodMs: 5000, engine: "auto" },
+    ],
+    [
+      "metrics-data-source",
+      { scheme: "http", port: 8008 },
+      { path: "/metrics", periodMs: 1000, idlePeriodMs: 5000, engine: "auto", port: 8008, scheme: "http" },
+    ],
+    [
+      "metrics-data-source",
+      { scheme: "https", insecureSkipVerify: true },
+      { path: "/metrics", periodMs: 1000, idlePeriodMs: 5000, engine: "auto", tls: { insecure: true } },
+    ],
+    [
+      "metrics-data-source",
+      { scheme: "https", port: 8443, insecureSkipVerify: false, caCertPath: "/ca", clientCertPath: "/c", clientKeyPath: "/k" },
+      {
+        ...{ path: "/metrics", periodMs: 1000, idlePeriodMs: 5000, engine: "auto", port: 8443, scheme: "https" },
+        tls: { caFile: "/ca", certFile: "/c", keyFile: "/k", insecure: false },
+      },
+    ],
+    [
+      "dcgm-data-source",
+      { scheme: "https", insecureSkipVerify: true },
+      { scheme: "https", port: 9400, path: "/metrics", periodMs: 1000, idlePeriodMs: 5000, tls: { insecure: true } },
+    ],
+    ["models-data-source", { scheme: "https", path: "/v1/models", insecureSkipVerify: false }, { periodMs: 5000 }],
+    ["models-data-source", { scheme: "http", insecureSkipVerify: true }, { periodMs: 5000 }],
+    [
+      "dcgm-data-source",
+      { insecureSkipVerify: true, useNodeAddress: true, addressLabel: "node" },
+      { scheme: "http", port: 9400, path: "/metrics", periodMs: 1000, idlePeriodMs: 5000, addressLabel: "node" },
+    ],
+    [
+      "endpoint-attribute-scorer",
+      { attributeKey: "a", source: "endpoint", metadataField: "f", algorithm: { type: "linear_lower_is_better" } },
+      { attributeKey: "a", algorithm: { type: "linear_lower_is_better", normalization: {} } },
+    ],
+    [
       "decode-filter",
       {},
       { label: "llm-d.ai/role", validValues: ["decode", "prefill-decode", "both", "encode-prefill-decode"], allowsNoLabel: true },
@@ -96,10 +149,20 @@ describe("parameters", () => {
   }
 
   const refused: readonly [name: string, parameters: unknown, path: readonly unknown[], message: RegExp][] = [
-    ["metrics-data-source", { scheme: "https" }, ["scheme"], /that of each endpoint's url/],
-    ["metrics-data-source", { insecureSkipVerify: true }, ["insecureSkipVerify"], /as they are for requests/],
+    ["metrics-data-source", { scheme: "ftp" }, ["scheme"], /http/],
+    ["metrics-data-source", { scheme: "https", insecureSkipVerify: "yes" }, ["insecureSkipVerify"], /boolean/],
+    ["metrics-data-source", { scheme: "https", caCertPath: 5 }, ["caCertPath"], /string/],
+    ["metrics-data-source", { scheme: "https", clientKeyPath: "/k" }, ["tls"], /certFile and keyFile together/],
+    ["metrics-data-source", { port: 70_000 }, ["port"], /./],
+    ["models-data-source", { scheme: "https", clientKeyPath: "/k" }, ["clientKeyPath"], /keyFile/],
+    ["dcgm-data-source", { scheme: "https", insecureSkipVerify: "yes" }, ["insecureSkipVerify"], /boolean/],
     ["dcgm-data-source", { useNodeAddress: true }, ["useNodeAddress"], /addressLabel names a label/],
-    ["endpoint-attribute-scorer", { source: "metadata" }, ["source"], /endpoint, or leave it out/],
+    [
+      "endpoint-attribute-scorer",
+      { source: "metadata", attributeKey: "a", algorithm: { type: "linear_lower_is_better" } },
+      ["source"],
+      /endpoint, or leave it out/,
+    ],
     ["models-data-source", { path: "/x" }, ["path"], /it is \/v1\/models/],
     ["queue-scorer", { threshold: 1 }, [], /Unrecognized/],
     ["decode-filter", { label: "x" }, [], /Unrecognized/],

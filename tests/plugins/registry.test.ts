@@ -5,6 +5,7 @@ import { describe, it, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { ownTypes } from "../../config/plugins/instances.ts";
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
+import { isSectionModule } from "../../core/control/section-instances.ts";
 import { REFERENCE_NAMES } from "../../plugins/reference-names.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { issuesOf } from "../support/plugins.ts";
@@ -21,13 +22,23 @@ const FOLDERS: Readonly<Record<PluginKind, string>> = {
   source: "sources",
   detector: "detectors",
   observer: "observers",
+  feature: "features",
 };
 
 const root = join(import.meta.dirname ?? ".", "..", "..", "plugins");
 const files = Object.values(FOLDERS).flatMap((folder) => {
-  const sources = readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts"));
-  return sources.map((name) => join(root, folder, name));
+  const entries = readdirSync(join(root, folder), { withFileTypes: true });
+  const sources = entries.filter(({ name }) => name.endsWith(".ts")).map(({ name }) => join(root, folder, name));
+  // A plugin of many files has a folder, named after its type.
+  return [
+    ...sources,
+    ...entries.filter((each) => each.isDirectory()).map(({ name }) => join(root, folder, name, `${folder.slice(0, -1)}.ts`)),
+  ];
 });
+
+/** Its file's name, or that of its folder. */
+const nameOf = (file: string) => (basename(file) === "feature.ts" ? basename(dirname(file)) : basename(file, ".ts"));
+const folderOf = (file: string) => basename(basename(file) === "feature.ts" ? dirname(dirname(file)) : dirname(file));
 
 async function definitionIn(file: string): Promise<Definition | undefined> {
   const module = (await import(pathToFileURL(file).href)) as { readonly default?: Definition };
@@ -36,12 +47,12 @@ async function definitionIn(file: string): Promise<Definition | undefined> {
 
 describe("every plugin file", () => {
   for (const file of files) {
-    const name = join(basename(dirname(file)), basename(file));
+    const name = join(folderOf(file), nameOf(file));
     it(`${name} is registered under its own name, in its kind's folder`, async () => {
       const definition = await definitionIn(file);
       if (definition === undefined) return;
-      assert.equal(definition.type, basename(file, ".ts"));
-      assert.equal(FOLDERS[definition.kind], basename(dirname(file)));
+      assert.equal(definition.type, nameOf(file));
+      assert.equal(FOLDERS[definition.kind], folderOf(file));
       assert.equal(builtIns.get(definition.type), definition);
     });
   }
@@ -62,6 +73,8 @@ describe("every built-in", () => {
   for (const definition of ownTypes(builtIns)) {
     it(`${definition.type} has a one-sentence summary`, () => assert.match(definition.summary, /^[A-Z][^\n]{10,120}\.$/));
 
+    // Its options are a section of the config, which has tests of its own.
+    if (isSectionModule(definition)) continue;
     const doesNeed = NEED_PARAMETERS.includes(definition.type);
     it(`${definition.type} ${doesNeed ? "needs" : "works without"} parameters`, () => {
       assert.equal(issuesOf(definition, {}).length > 0, doesNeed);

@@ -16,7 +16,11 @@ export function writeSoakConfig(urls: readonly string[]): string {
     kind: "Router",
     spec: {
       pool: { name: "soak", endpoints: urls.map((url) => ({ url })) },
-      plugins: PLUGINS.map((name) => ({ from: join(import.meta.dirname ?? ".", `${name}.ts`), name })),
+      plugins: [
+        ...PLUGINS.map((name) => ({ from: join(import.meta.dirname ?? ".", `${name}.ts`), name })),
+        // Full within the first half of the run, so that only what is forgotten too late grows in the second.
+        { type: "decisions", parameters: { memoryBytes: 2 ** 18 } },
+      ],
       profiles: [
         {
           plugins: ["ready", "serves-model", "faulty-filter", "faulty-scorer", "outstanding-work"].map((pluginRef) => ({

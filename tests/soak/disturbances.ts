@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { FaultChanges } from "../../core/mock/faults.ts";
+import type { FaultChanges } from "../../apps/lab/mock/faults.ts";
 import { MODEL } from "./config.ts";
 import { ReplicaPlace } from "./replica-place.ts";
 import { Starvation } from "./starvation.ts";

@@ -1,4 +1,4 @@
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 
 /** Below the ports that systems give to outgoing connections, which could take a port while its replica is down. */
 const FIRST_PORT = 12_000;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Status } from "../../core/admin/status.ts";
+import type { Status } from "../../apps/admin/status.ts";
 import { writeSoakConfig } from "./config.ts";
 import type { Memory } from "./memory-page.ts";
 
@@ -36,7 +36,7 @@ export interface LoggedRequest {
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
 const BIN = join(root, "node_modules", ".bin");
-const MAIN = join(root, "core", "cli", "main.ts");
+const MAIN = join(root, "apps", "cli", "main.ts");
 const START_MS = 60_000;
 const MOST_LINES = 20;
 const UNCAUGHT = /that no code (caught|handled)/;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { loadTexts } from "../../config/load.ts";
+import { Adapters } from "../../core/control/adapters.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "./router.ts";
 
@@ -43,7 +44,7 @@ export async function liveAdapterLife({ urls, base, put, remove }: AdapterWorld)
 
     remove(V1);
     assert.deepEqual(await counted(router, 1, V1), { [V1]: 1 }, "what is loaded is served without its folder");
-    const changes = await router.router.adapters.unload(V1, {});
+    const changes = await new Adapters(router.router.adapters).unload(V1, {});
     assert.ok(changes.length > 0 && changes.every(({ isDone }) => isDone), JSON.stringify(changes));
     await waitUntil(() => !router.router.pool.facts.served.has(V1));
     assert.deepEqual(await counted(router, 1, V1), { "404 model_not_found": 1 });

@@ -1,18 +1,19 @@
+import { figuresOf } from "../../apps/admin/figures/request-figures.ts";
+import { type AdminOptions, type AdminServer, startAdmin } from "../../apps/admin/server.ts";
+import { readPageFiles } from "../../apps/cli/start/open-admin.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
 import { NO_OVERLAY, type Overlay } from "../../config/rewrites/overlay.ts";
-import type { ShownRouter } from "../../core/admin/router-view.ts";
-import { type AdminOptions, type AdminServer, startAdmin } from "../../core/admin/server.ts";
-import { readPageFiles } from "../../core/cli/start/open-admin.ts";
+import { RunningConfig } from "../../config/running/running-config.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
-import { RunningConfig } from "../../core/control/running-config.ts";
+import type { Router } from "../../core/router.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { exchange } from "./raw-client.ts";
 
 /** The admin port of a router, on a free port. */
-export async function startTestAdmin(router: ShownRouter, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
+export async function startTestAdmin(router: Router, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
   return startAdmin({
     host: "127.0.0.1",
     port: 0,
@@ -20,6 +21,7 @@ export async function startTestAdmin(router: ShownRouter, options: Partial<Admin
     limits: DEFAULT_LIMITS,
     clock: systemClock,
     router,
+    figures: figuresOf(router),
     files: readPageFiles(),
     sources: ["test.yaml"],
     running: options.running ?? (await makeRunning()),

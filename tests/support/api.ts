@@ -1,12 +1,13 @@
+import { routerApi } from "../../apps/admin/api/routes.ts";
+import { EventStreams } from "../../apps/admin/event-streams.ts";
+import { figuresOf } from "../../apps/admin/figures/request-figures.ts";
+import type { AdminAccess } from "../../apps/admin/permission.ts";
+import { turns } from "../../apps/admin/turns.ts";
+import { OverlayExpiry } from "../../config/running/overlay-expiry.ts";
 import type { ActiveConfig } from "../../core/active-config.ts";
-import type { AdminAccess } from "../../core/admin/api/permission.ts";
-import { routerApi } from "../../core/admin/api/routes.ts";
-import { EventStreams } from "../../core/admin/event-streams.ts";
-import { turns } from "../../core/admin/turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { LogFields } from "../../core/contract/log.ts";
 import { Intents } from "../../core/control/intents.ts";
-import { OverlayExpiry } from "../../core/control/overlay-expiry.ts";
 import { makeRunning } from "./admin.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { makeShownRouter } from "./view.ts";
@@ -39,13 +40,14 @@ export async function makeApi({ documents = "", endpoints = [], access = {}, obs
   /** What the log of the replicas would say of the ends of intents. */
   const causes: string[] = [];
   const intents = new Intents(clock, (_, cause) => void causes.push(cause));
-  const shown = makeShownRouter(endpoints, { observers });
-  const router = { ...shown, control: { ...shown.control, intents } };
+  const router = makeShownRouter(endpoints, { config: { observers }, control: { intents } });
   const overlayExpiry = new OverlayExpiry(running, clock);
   const log = { info: note, warn: note, error: note };
   const streams = new EventStreams({ observers: () => router.config.observers, clock, log });
+  const figures = figuresOf(router);
   const api = routerApi({
     router,
+    figures,
     running,
     overlayExpiry,
     streams,
@@ -70,7 +72,7 @@ export async function makeApi({ documents = "", endpoints = [], access = {}, obs
     const text = await response.text();
     return { status: response.status, headers: response.headers, json: JSON.parse(text) as Record<string, unknown> };
   };
-  return { ask, api, streams, clock, running, router, logged, causes };
+  return { ask, api, streams, clock, figures, running, router, logged, causes };
 }
 
 /** A resource that sends a model to these targets. */

@@ -27,7 +27,7 @@ export async function showPage(
   { width = 1280, height = 900, scheme = "light" as "light" | "dark" } = {},
 ): Promise<ShownPage> {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(25_000);
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {

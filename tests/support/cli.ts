@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { runProgram } from "../../core/cli/program.ts";
+import { readInput } from "../../apps/cli/frame/command.ts";
+import { runProgram } from "../../apps/cli/program.ts";
+import { ADMIN } from "../../apps/cli/switches.ts";
+import type { Input } from "../../config/command.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { programOnThisRuntime } from "./own-runtime.ts";
 
@@ -90,4 +93,9 @@ export async function until(isTrue: () => boolean): Promise<void> {
 /** Ends what still runs of the programs that were started here. */
 export function killAll(): void {
   for (const child of children) child.kill("SIGKILL");
+}
+
+/** The command line of a command that asks an admin port. */
+export function adminInput(url: string, ...more: readonly string[]): Input {
+  return readInput(["--admin", url, ...more], { name: "status", switches: ADMIN });
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { KubernetesError } from "../../core/kubernetes/kubernetes-error.ts";
+import { KubernetesError } from "../../apps/kubernetes/kubernetes-error.ts";
 import { type KubernetesServer, oncePerServer } from "./kubernetes-server.ts";
 import { sharedPath } from "./shared.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { startMockReplica } from "../../core/mock/replica.ts";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { followingSpec, put, type ResourceDocument } from "./cluster-resources.ts";
 import type { KubernetesServer } from "./kubernetes-server.ts";
 import { type RouterProcess, startRouterProcess } from "./router-process.ts";

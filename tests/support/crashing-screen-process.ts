@@ -1,4 +1,4 @@
-import { openScreen } from "../../core/cli/show/watch.ts";
+import { openScreen } from "../../apps/cli/admin/watch.ts";
 
 /** Draws, then fails in a way that no code catches: `crashing-screen-process.ts throw|reject`. */
 const screen = openScreen();

@@ -15,6 +15,6 @@ process.on = ((signal: unknown, listener: unknown) => {
   return listenFor(signal, listener);
 }) as typeof process.on;
 
-await import(new URL("../../core/cli/signalbox.mjs", import.meta.url).href);
+await import(new URL("../../apps/cli/signalbox.mjs", import.meta.url).href);
 
 export {};

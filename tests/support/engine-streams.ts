@@ -190,6 +190,17 @@ export const ENGINE_STREAMS: readonly EngineResponse[] = [
     'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\r\n\r\ndata: [DONE]\r\n\r\n',
   ],
   [
+    "a cancelled stream",
+    RESPONSES,
+    named(
+      ["response.created", '{"type":"response.created","sequence_number":0,"response":{"id":"r","error":null,"output":[]}}'],
+      [
+        "response.cancelled",
+        '{"type":"response.cancelled","sequence_number":1,"response":{"id":"r","status":"cancelled","error":null,"output":[]}}',
+      ],
+    ),
+  ],
+  [
     "OpenAI, an incomplete stream",
     RESPONSES,
     named(

@@ -9,7 +9,11 @@ const ENVOY = process.env["SIGNALBOX_ENVOY"] ?? "";
 export const HAS_ENVOY = ENVOY !== "" && existsSync(ENVOY);
 if (!HAS_ENVOY) console.error("SKIPPED: SIGNALBOX_ENVOY names no Envoy: the endpoint picker was NOT tested with a real one");
 
-const CONFIG = join(import.meta.dirname ?? ".", "..", "..", "examples", "gateway", "envoy.yaml");
+/** The shipped config, as text. */
+export const ENVOY_EXAMPLE = readFileSync(
+  join(import.meta.dirname ?? ".", "..", "..", "examples", "gateway", "envoy.yaml"),
+  "utf8",
+);
 /** It ends itself after this, whatever became of the test. */
 const LIFE_S = 170;
 
@@ -26,26 +30,39 @@ export interface EnvoyProcess {
 export interface EnvoyOptions {
   /** Of the endpoint picker. */
   readonly pickerPort: number;
-  /** Ports of the replicas that Envoy knows; with them it tries one after the other. */
+  /** Of a second one; with it the example's cluster of two pickers is asked. */
+  readonly secondPort?: number;
+  /** Fail-open: requests go on where the picker does not answer. */
+  readonly isOpen?: boolean;
+  /** The example's cluster that requests go to; default the one that its route names. */
+  readonly cluster?: string;
+  /** Ports of the replicas that Envoy knows. */
   readonly listed?: readonly [number, number];
   /** Other body modes than those of the example: of requests, and of responses. */
   readonly modes?: readonly [request: string, response: string];
 }
 
 /** Starts the Envoy of examples/gateway on free ports. */
-export async function startEnvoy({ pickerPort, listed, modes }: EnvoyOptions): Promise<EnvoyProcess> {
+export async function startEnvoy({
+  pickerPort,
+  secondPort,
+  isOpen,
+  cluster,
+  listed,
+  modes,
+}: EnvoyOptions): Promise<EnvoyProcess> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-envoy-"));
   const port = await freePort();
-  let text = readFileSync(CONFIG, "utf8")
-    .replace("port_value: 8080", `port_value: ${port}`)
-    .replace("port_value: 9002", `port_value: ${pickerPort}`)
+  let text = ENVOY_EXAMPLE.replace("port_value: 8080", `port_value: ${port}`)
+    .replaceAll("port_value: 9002", `port_value: ${pickerPort}`)
+    .replaceAll("port_value: 9003", `port_value: ${secondPort ?? pickerPort}`)
     // Everything shares one machine with the suite here: what is slow is not dead.
     .replaceAll("connect_timeout: 1s", "connect_timeout: 30s");
+  if (secondPort !== undefined) text = text.replace("cluster_name: signalbox }", "cluster_name: signalbox-pair }");
+  if (isOpen === true) text = text.replace("failure_mode_allow: false", "failure_mode_allow: true");
+  if (cluster !== undefined) text = text.replace("cluster: replicas\n", `cluster: ${cluster}\n`);
   if (listed !== undefined)
-    text = text
-      .replace("cluster: replicas\n", "cluster: listed-replicas\n")
-      .replace("port_value: 8001", `port_value: ${listed[0]}`)
-      .replace("port_value: 8002", `port_value: ${listed[1]}`);
+    text = text.replace("port_value: 8001", `port_value: ${listed[0]}`).replace("port_value: 8002", `port_value: ${listed[1]}`);
   if (modes !== undefined)
     text = text
       .replace("request_body_mode: FULL_DUPLEX_STREAMED", `request_body_mode: ${modes[0]}`)

@@ -30,6 +30,11 @@ export class FakeSocket extends EventEmitter {
   /** Set by a test together with `unsentBytes`. */
   writableNeedDrain = false;
 
+  /** Reads that wait until the router goes on. */
+  get unread(): number {
+    return this.#arrived.length;
+  }
+
   isPaused(): boolean {
     return this.#isPaused;
   }

@@ -1,11 +1,9 @@
-import type { RewriteStatus } from "../../core/admin/rewrite-status.ts";
-import type { Status } from "../../core/admin/status.ts";
-import type { RequestHooks } from "../../core/features/live-features.ts";
-import type { MirrorStatus } from "../../core/features/mirror/mirror-status.ts";
-import type { Mirroring } from "../../core/features/mirror/mirroring.ts";
-import type { RolloutStatus } from "../../core/features/rollouts/rollout-shapes.ts";
-import type { ShadowStatus } from "../../core/features/shadow/shadow-status.ts";
-import type { Shadowing } from "../../core/features/shadow/shadowing.ts";
+import type { RewriteStatus } from "../../apps/admin/rewrite-status.ts";
+import type { Status } from "../../apps/admin/status.ts";
+import type { Router } from "../../core/router.ts";
+import type { MirrorStatus } from "../../plugins/features/mirror/mirror-status.ts";
+import type { RolloutStatus } from "../../plugins/features/rollouts/rollout-shapes.ts";
+import type { ShadowStatus } from "../../plugins/features/shadow/shadow-status.ts";
 
 /** A rule with what the features add to it. */
 interface WholeRule extends RewriteStatus {
@@ -19,8 +17,12 @@ export interface WholeStatus extends Status {
   readonly shadow: ShadowStatus | null;
 }
 
-/** The feature that copies requests. */
-export const mirroringOf = ({ copier }: Pick<RequestHooks, "copier">) => copier as Mirroring;
+/** What becomes of the copies for each mirror. */
+export const mirrorsOf = ({ config, features }: Pick<Router, "config" | "features">): readonly MirrorStatus[] =>
+  config.rewriters
+    .flatMap(({ plugin }) => plugin.mappings ?? [])
+    .flatMap(({ name }) => (features.status(name) as Pick<WholeRule, "mirrors">).mirrors);
 
-/** The feature that decides beside the profile. */
-export const shadowingOf = ({ beside }: Pick<RequestHooks, "beside">) => beside as Shadowing;
+/** What the profile that decides beside the router's own has decided. */
+export const shadowOf = ({ features }: Pick<Router, "features">): ShadowStatus =>
+  (features.status() as Pick<WholeStatus, "shadow">).shadow!;

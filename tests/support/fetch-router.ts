@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { createRouter, type FetchRouter, type RouterOptions } from "../../core/fetch.ts";
+import { createRouter, type FetchRouter, type RouterOptions } from "../../apps/fetch.ts";
 import type { AccessLine, TestRouterOptions } from "./router.ts";
 import { jsonAnswer, type Script, type ScriptedReplica, startScriptedReplica } from "./scripted-replica.ts";
 

@@ -1,4 +1,5 @@
-import type { Figures } from "../../core/state/window-figures.ts";
+import type { TrafficHistory } from "../../apps/admin/figures/traffic-history.ts";
+import type { Figures } from "../../apps/admin/figures/window-figures.ts";
 
 /** Of a window in which nothing happened. */
 export const NO_FIGURES: Figures = {
@@ -11,4 +12,16 @@ export const NO_FIGURES: Figures = {
   hitRate: null,
   outputTokensPerS: 0,
   streamTokensPerS: null,
+};
+
+/** Of a router that has just begun. */
+export const NO_HISTORY: TrafficHistory = {
+  stepS: 5,
+  requestsPerS: [],
+  errorsPerS: [],
+  clientErrorsPerS: [],
+  ttftP50Ms: [],
+  ttftP95Ms: [],
+  hitRate: [],
+  leastServing: [],
 };

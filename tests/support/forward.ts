@@ -2,13 +2,13 @@ import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { Parser } from "../../core/contract/parser.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { Forward } from "../../core/forward/forward.ts";
-import type { Draft } from "../../core/request/rewrite.ts";
-import { Ticket } from "../../core/request/ticket.ts";
+import type { Draft } from "../../core/request/draft.ts";
 import { makeDecision } from "../../core/test-kit/records.ts";
+import type { Ticket } from "../../core/ticket.ts";
 import { makeEndpoint, makeRequest } from "./endpoints.ts";
-import { MemoryParts, type MemoryPartsOptions } from "./memory-parts.ts";
+import { MemoryParts, type MemoryPartsOptions, makeRun } from "./memory-parts.ts";
 import type { MemoryUpstream } from "./memory-upstream.ts";
-import { RecordedResponse } from "./recorded-response.ts";
+import type { RecordedResponse } from "./recorded-response.ts";
 
 export interface ForwardOptions extends MemoryPartsOptions {
   /** Where the request is to go, in this order. Default one. */
@@ -40,29 +40,25 @@ const DRAFT: Draft = { method: "POST", pathAndQuery: PATH, lines: "", credential
 export function makeForward(options: ForwardOptions = {}): ForwardWorld {
   const { endpoints = [makeEndpoint(0)], request = makeRequest({ isStream: true }) } = options;
   const { parts = new MemoryParts({ ...options, endpoints }) } = options;
-  const response = new RecordedResponse();
-  const ticket = new Ticket("request-1", "POST", parts.clock.now());
+  const run = makeRun(parts, "{}");
+  const { ticket } = run;
   ticket.request = request;
   const ends: string[] = [];
   const owner = {
     bodyDelivered() {},
     completed: () => void ends.push("complete"),
     failed: ({ code }: { code: string }) => void ends.push(code),
+    unreached: ({ code }: { code: string }) => void ends.push(code),
     missedTarget: () => void ends.push("missed the target"),
   };
-  const { config } = parts;
-  const plugin = { dialect: "openai" as const, ...options.parser };
-  const run = {
-    ticket,
-    config,
-    response,
-    incoming: { path: PATH, parser: { plugin } },
-    buffer: { frontBytes: options.frontBytes ?? 0 },
-    parts,
-  };
+  const { parser = {}, frontBytes = 0 } = options;
+  const { plugin, ...named } = run.parser!;
+  run.dialect = parser.dialect ?? "openai";
+  run.parser = { ...named, plugin: { ...plugin, responses: {}, ...parser } };
+  Object.defineProperty(run.buffer, "frontBytes", { value: frontBytes });
   const leg = makeDecision({ endpoints, order: endpoints }).legs[0]!;
   const forward = new Forward(run, request, leg, { ...DRAFT, ...options.draft }, owner);
-  return { parts, upstream: parts.upstreamOf(endpoints[0]!), response, ticket, forward, ends };
+  return { parts, upstream: parts.upstreamOf(endpoints[0]!), response: run.response as RecordedResponse, ticket, forward, ends };
 }
 
 /** The same, begun, but not yet accepted. */

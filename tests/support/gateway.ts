@@ -1,8 +1,6 @@
 import { PbfReader, PbfWriter } from "pbf";
-import { type Clock, systemClock } from "../../core/contract/clock.ts";
-import { isServing } from "../../core/contract/endpoint.ts";
-import { silentLog } from "../../core/contract/log.ts";
-import { type EppServer, startEpp } from "../../core/epp/epp-server.ts";
+import { checkPages } from "../../apps/admin/pages.ts";
+import { type EppServer, startEpp } from "../../apps/epp/epp-server.ts";
 import {
   type HeaderMutation,
   type ProcessingRequest,
@@ -12,7 +10,10 @@ import {
   type Struct,
   writeHealthCheckRequest,
   writeProcessingRequest,
-} from "../../core/epp/ext-proc.ts";
+} from "../../apps/epp/ext-proc.ts";
+import { type Clock, systemClock } from "../../core/contract/clock.ts";
+import { isServing } from "../../core/contract/endpoint.ts";
+import { silentLog } from "../../core/contract/log.ts";
 import type { Router } from "../../core/router.ts";
 import { runRouter } from "../../core/run-router.ts";
 import { type ClientCall, GrpcClient } from "./grpc-client.ts";
@@ -39,6 +40,7 @@ export async function startTestEpp(urls: readonly string[], options: TestRouterO
   const log: AccessLine[] = [];
   const clock: Clock = options.clock ?? systemClock;
   const router = runRouter(loaded, {
+    accepts: ({ observers }) => checkPages(observers),
     clock,
     random: Math.random,
     log: options.operatorLog ?? silentLog,
@@ -51,7 +53,7 @@ export async function startTestEpp(urls: readonly string[], options: TestRouterO
     clock,
     memory: router.gate.memory,
     start: router.start,
-    watchOf: (endpoint) => router.pool.watchOf(endpoint),
+    watchOf: (endpoint) => router.pool.connections.of(endpoint),
     nextRequestId: () => router.identity.nextRequestId(),
     isReady: () => router.pool.facts.endpoints.some(isServing),
   });

@@ -74,12 +74,12 @@ export class GrpcClient {
     this.socket.write(Buffer.concat([head, payload]));
   }
 
-  /** Begins a call of a method, "/package.Service/Method". */
-  call(path: string): ClientCall {
+  /** Begins a call of a method, "/package.Service/Method". A header of `others` may be any. */
+  call(path: string, others: readonly (readonly [name: string, value: string])[] = []): ClientCall {
     const id = this.#next;
     this.#next += 2;
     const headers = { ":method": "POST", ":scheme": "http", ":path": path, "content-type": "application/grpc", te: "trailers" };
-    const block = Buffer.concat(Object.entries(headers).map(([name, value]) => literal(name, value)));
+    const block = Buffer.concat([...Object.entries(headers), ...others].map(([name, value]) => literal(name, value)));
     this.frame(TYPE.headers, END_HEADERS, id, block);
     const call: OpenCall = {
       id,

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { KubernetesClient } from "../../apps/kubernetes/client.ts";
+import { findCredentials } from "../../apps/kubernetes/credentials.ts";
 import { systemClock } from "../../core/contract/clock.ts";
-import { KubernetesClient } from "../../core/kubernetes/client.ts";
-import { findCredentials } from "../../core/kubernetes/credentials.ts";
 import { freePort } from "./prometheus.ts";
 
 /** A folder with a real kube-apiserver; etcd is on the PATH. Where they are absent, tests say so. */
@@ -95,7 +95,11 @@ async function startKubernetes(): Promise<KubernetesServer> {
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, adminConfig(address, ca));
   const client = () =>
-    new KubernetesClient(findCredentials({ kubeconfig }, { clock: systemClock, environment: process.env }), systemClock);
+    new KubernetesClient(
+      findCredentials({ kubeconfig }, { clock: systemClock, environment: process.env }),
+      systemClock,
+      Math.random,
+    );
   const stop = async () => {
     await Promise.all([server.end(), etcd.end()]);
     rmSync(folder, { recursive: true, force: true });

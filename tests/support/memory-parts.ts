@@ -1,31 +1,37 @@
 import type { ActiveConfig, Profile } from "../../core/active-config.ts";
 import { readJsonBody } from "../../core/body/json-body.ts";
 import { MemoryBudget } from "../../core/body/memory-budget.ts";
+import { BodyBuffer } from "../../core/body/receive.ts";
 import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../core/contract/log.ts";
 import { nameSet } from "../../core/contract/name-set.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
-import { LiveFeatures } from "../../core/features/live-features.ts";
+import { OwnRoutes } from "../../core/own-routes.ts";
 import { PluginFaults } from "../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../core/plugin-watch/plugin-times.ts";
-import type { Pool } from "../../core/pool/pool.ts";
-import type { Incoming } from "../../core/request/incoming.ts";
+import { LivePool } from "../../core/pool/live-pool.ts";
+import type { RouterAccess } from "../../core/router-host.ts";
 import type { RouterParts } from "../../core/router-parts.ts";
+import { Run } from "../../core/run.ts";
+import type { Services } from "../../core/services.ts";
 import { DEFAULT_SETTINGS, type Limits, type RetrySettings } from "../../core/settings.ts";
-import { type Facts, factsOf } from "../../core/state/facts.ts";
-import { LoadTable } from "../../core/state/load.ts";
-import { PrefixIndex } from "../../core/state/prefix-index.ts";
-import { RetryBudget } from "../../core/state/retry-budget.ts";
-import { TokenScale } from "../../core/state/token-scale.ts";
+import { slotsOf } from "../../core/slots.ts";
+import { factsOf } from "../../core/state/facts.ts";
 import { type Traffic, UNWATCHED } from "../../core/state/traffic.ts";
+import { Ticket } from "../../core/ticket.ts";
 import { ClientCounts } from "../../core/wire/client-counts.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
+import models from "../../plugins/features/models/feature.ts";
 import chatCompletions from "../../plugins/parsers/chat-completions.ts";
+import { makeActiveConfig } from "./active-config.ts";
 import { makeEndpoints, seededRandom } from "./endpoints.ts";
 import { FakeClock } from "./fake-clock.ts";
+import { MemoryConnections } from "./memory-connections.ts";
 import { MemoryUpstream } from "./memory-upstream.ts";
 import { createPlugin } from "./plugins.ts";
+import { RecordedResponse } from "./recorded-response.ts";
+import { modulesOf } from "./section-modules.ts";
 import { requestHead } from "./wire-heads.ts";
 
 export interface MemoryPartsOptions {
@@ -48,39 +54,29 @@ const SWEEP_MS = 10;
 const CHAT = { name: "chat", type: "chat-completions", plugin: createPlugin(chatCompletions) };
 
 /** A pool of replicas in memory; it keeps what it is told. */
-export class MemoryPool implements Pool {
-  facts: Facts;
-  readonly load = new LoadTable();
-  readonly prefixIndex = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, secret: [1, 2, 3, 4, 5, 6] });
-  readonly tokenScale = new TokenScale();
-  readonly retryBudget: RetryBudget;
-  readonly figures = { ended() {} };
+export class MemoryPool extends LivePool<MemoryConnections<MemoryUpstream>> {
   /** Names of endpoints that could not be connected to. */
   readonly connectFailures: string[] = [];
+  /** Names of endpoints that a gateway did without. */
+  readonly doubts: string[] = [];
+  /** Names of endpoints that make no progress. */
+  readonly silent = new Set<string>();
   /** Names of endpoints whose list of models was contradicted. */
   readonly modelChecks: string[] = [];
-  readonly control = {
+  override readonly control = {
     traffic: UNWATCHED as Traffic,
     connectFailed: ({ name }: Endpoint) => void this.connectFailures.push(name),
+    doubted: ({ name }: Endpoint) => void this.doubts.push(name),
+    isSilent: ({ name }: Endpoint) => this.silent.has(name),
     checkModels: ({ name }: Endpoint) => void this.modelChecks.push(name),
   };
-  readonly #limits: Limits;
-  readonly #deadlines: Deadlines;
-  readonly #upstreams = new Map<string, MemoryUpstream>();
 
-  constructor(endpoints: readonly Endpoint[], { limits, retries }: ActiveConfig["settings"], deadlines: Deadlines) {
-    this.facts = factsOf(endpoints);
-    this.retryBudget = new RetryBudget(retries);
-    this.#limits = limits;
-    this.#deadlines = deadlines;
-  }
-
-  connections(endpoint: Endpoint): MemoryUpstream {
-    const known = this.#upstreams.get(endpoint.name);
-    if (known !== undefined) return known;
-    const upstream = new MemoryUpstream(endpoint, this.#limits, this.#deadlines);
-    this.#upstreams.set(endpoint.name, upstream);
-    return upstream;
+  constructor(endpoints: readonly Endpoint[], settings: ActiveConfig["settings"], services: Services) {
+    const deadlines = new Deadlines(services.clock, SWEEP_MS);
+    const upstreamOf = (endpoint: Endpoint) => new MemoryUpstream(endpoint, settings.limits, deadlines);
+    super(settings, services, () => new MemoryConnections(upstreamOf), [1, 2, 3, 4, 5, 6]);
+    this.prepare(settings, { blockBytes: 64, maxBytes: 2 ** 20, countGenerated: false })();
+    this.publish(factsOf(endpoints));
   }
 }
 
@@ -107,7 +103,6 @@ export class MemoryParts implements RouterParts {
   readonly gate: RouterParts["gate"];
   readonly pool: MemoryPool;
   readonly plugins: RouterParts["plugins"];
-  readonly features: LiveFeatures;
   readonly outcomes: Outcome[] = [];
   #requests = 0;
   readonly identity = {
@@ -132,7 +127,7 @@ export class MemoryParts implements RouterParts {
       memory: new MemoryBudget(limits.memoryBytes === 0 ? 2 ** 30 : limits.memoryBytes, clock),
       scanTurns: new ScanTurns(clock, (run) => void this.turns.push(run)),
     };
-    this.pool = new MemoryPool(options.endpoints ?? makeEndpoints(1), settings, new Deadlines(clock, SWEEP_MS));
+    this.pool = new MemoryPool(options.endpoints ?? makeEndpoints(1), settings, this.services);
     const faults = new PluginFaults(clock, log);
     const times = new PluginTimes(clock, silentLog);
     times.follow(profile, limits.pluginMs);
@@ -140,12 +135,21 @@ export class MemoryParts implements RouterParts {
     const { memory } = this.gate;
     const { load } = this.pool;
     const nextTurn = (run: () => void) => void this.turns.push(run);
-    this.features = new LiveFeatures({ services: this.services, faults, memory, load, facts: () => this.pool.facts, nextTurn });
-    this.features.use(this.config);
+    const router: Partial<RouterAccess> = {
+      services: this.services,
+      faults,
+      memory,
+      load,
+      facts: () => this.pool.facts,
+      nextTurn,
+    };
+    const modules = modulesOf(this.config.features, router);
+    this.config = { ...this.config, modules, slots: slotsOf(modules) };
+    for (const { plugin } of modules) plugin.configured?.(this.config);
   }
 
   upstreamOf(endpoint: Endpoint): MemoryUpstream {
-    return this.pool.connections(endpoint);
+    return this.pool.connections.of(endpoint);
   }
 }
 
@@ -154,25 +158,19 @@ function makeConfig(
   outcomes: Outcome[],
 ): ActiveConfig {
   const recorder = { name: "recorder", type: "recorder", plugin: { finished: (each: Outcome) => void outcomes.push(each) } };
+  const usual = makeActiveConfig();
   return {
+    ...usual,
     pool: "memory",
-    routes: new Map([["/v1/chat/completions", new Map([["POST", CHAT]])]]),
+    routes: new Map([["/v1/chat/completions", new Map([["POST", { ...CHAT, keys: CHAT.plugin.keys }]])]]),
     rewriters,
     targets: nameSet(
       rewriters.flatMap(({ plugin }) => (plugin.mappings ?? []).flatMap(({ targets }) => targets.map(({ name }) => name))),
     ),
-    profile: {
-      name: "default",
-      filters: [],
-      scorers: [],
-      picker: { name: "in-order", type: "in-order", plugin: { pick: (candidates) => candidates } },
-      chosen: [],
-      responseHeaders: [],
-      ...profile,
-    },
-    others: new Map(),
+    profile: { ...usual.profile, ...profile },
     admission,
     features,
+    ownRoutes: new OwnRoutes([{ name: "models", plugin: createPlugin(models) }]),
     observers: observers ?? [recorder],
     settings: {
       ...DEFAULT_SETTINGS,
@@ -182,16 +180,17 @@ function makeConfig(
   };
 }
 
-/** A chat request as the pipeline gets it. */
-export function makeIncoming(json: string, lines: readonly string[] = []): Incoming {
+/** A chat request whose body has come, as the pipeline gets it. */
+export function makeRun(parts: MemoryParts, json: string, lines: readonly string[] = []): Run {
   const path = "/v1/chat/completions";
-  return {
-    id: "request-1",
-    head: requestHead(lines, `POST ${path} HTTP/1.1`),
-    path,
-    query: "",
-    peer: "",
-    parser: CHAT,
-    body: readJsonBody(Buffer.from(json), CHAT.plugin, 64),
-  };
+  const ticket = new Ticket("request-1", "POST", parts.clock.now());
+  ticket.path = path;
+  const head = requestHead(lines, `POST ${path} HTTP/1.1`);
+  const run = new Run(ticket, head, "", parts.config, parts, new RecordedResponse());
+  const bytes = Buffer.from(json);
+  run.parser = CHAT;
+  run.buffer = new BodyBuffer(bytes.length, bytes.length, parts.gate.memory, { failed() {} });
+  run.buffer.append(bytes, 0, bytes.length);
+  run.body = readJsonBody(bytes, CHAT.plugin, 64);
+  return run;
 }

@@ -7,19 +7,20 @@ import { respondWithError } from "../../core/errors/error-response.ts";
 import { intake } from "../../core/intake/starter.ts";
 import { PluginFaults } from "../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../core/plugin-watch/plugin-times.ts";
+import { LivePool } from "../../core/pool/live-pool.ts";
 import type { RouterParts } from "../../core/router-parts.ts";
+import { afterOthersReads } from "../../core/runtime/next-turn.ts";
 import { ServerConnection } from "../../core/server/server-connection.ts";
 import type { ServerShared } from "../../core/server/server-shared.ts";
+import { factsOf } from "../../core/state/facts.ts";
 import type { LoadTable } from "../../core/state/load.ts";
-import { RetryBudget } from "../../core/state/retry-budget.ts";
-import { TokenScale } from "../../core/state/token-scale.ts";
-import { UNWATCHED } from "../../core/state/traffic.ts";
 import { ClientCounts } from "../../core/wire/client-counts.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import { UpstreamPool } from "../../core/wire/upstream-pool.ts";
 import { type CleanRequest, takeCleanRequest } from "./clean-request.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { asSocket, FakeSocket } from "./fake-socket.ts";
+import { MemoryConnections } from "./memory-connections.ts";
 import type { TestRouter } from "./router.ts";
 import { jsonAnswer } from "./scripted-replica.ts";
 
@@ -47,6 +48,8 @@ export type Pace = "burst" | "paced";
 const OK: MemoryAnswer = { pieces: [Buffer.from(jsonAnswer('{"choices":[{"index":0}],"ok":true}'))] };
 /** More turns than any exchange needs. */
 const MAX_TURNS = 1000;
+/** More turns than a connection may rest for: others that rest may be before it. */
+const MOST_RESTS = 50;
 
 /**
  * The whole way of a request through a running router, with its facts and its plugins, but over sockets in memory on both
@@ -59,17 +62,23 @@ export class MemoryRouter {
   readonly #shared: ServerShared;
   readonly #load: LoadTable;
   readonly #slot: number;
-  readonly #pool: UpstreamPool;
+  readonly #upstream: UpstreamPool;
   readonly #replica = new MemoryReplica((request) => this.answer(request));
 
   constructor(router: TestRouter) {
     const { config } = router.router;
-    const { facts, load } = router.router.pool;
     const { limits } = config.settings;
     const { clock } = this;
     const deadlines = new Deadlines(clock, 250);
-    const endpoint = facts.endpoints[0]!;
-    const pool = new MemoryPool(endpoint, limits, deadlines, this.#replica);
+    // As the only one of a new pool has it.
+    const endpoint = { ...router.router.pool.facts.endpoints[0]!, slot: 0, generation: 0 };
+    const upstream = new ReplicaUpstream(endpoint, limits, deadlines, this.#replica);
+    const pool = new LivePool(
+      config.settings,
+      { clock, random: Math.random, log: silentLog },
+      () => new MemoryConnections(() => upstream),
+    );
+    pool.publish(factsOf([endpoint]));
     const unobserved = { ...config, observers: [] };
     const parts: RouterParts = {
       services: { clock, random: () => 0.5, log: silentLog },
@@ -79,31 +88,14 @@ export class MemoryRouter {
         memory: new MemoryBudget(2 ** 30, clock),
         scanTurns: new ScanTurns(clock, (run) => run()),
       },
-      pool: {
-        facts,
-        load,
-        prefixIndex: undefined,
-        tokenScale: new TokenScale(),
-        retryBudget: new RetryBudget(config.settings.retries),
-        figures: { ended() {} },
-        control: { traffic: UNWATCHED, connectFailed() {}, checkModels() {} },
-        connections: () => pool,
-      },
+      pool,
       plugins: { times: new PluginTimes(clock, silentLog), faults: new PluginFaults(clock, silentLog) },
-      features: {
-        access: undefined,
-        admitter: undefined,
-        beside: undefined,
-        copier: undefined,
-        streams: undefined,
-        settled() {},
-      },
       // The id is always the same, so that responses can be compared as they are.
       identity: { startedAtS: 0, isStopping: false, nextRequestId: () => "req-1" },
     };
-    this.#load = load;
+    this.#load = pool.load;
     this.#slot = endpoint.slot;
-    this.#pool = pool;
+    this.#upstream = upstream;
     this.#shared = {
       limits,
       clock,
@@ -136,10 +128,10 @@ export class MemoryRouter {
       received: client.takeWritten().toString("latin1"),
       isClosed: client.isEnded || client.destroyed,
       requests: this.takeRequests(),
-      keptUpstream: this.#pool.size,
+      keptUpstream: this.#upstream.size,
     };
     client.destroy();
-    this.#pool.close();
+    this.#upstream.close();
     await this.settle([client]);
     const [inFlight, prefillTokens] = [this.#load.inFlight[this.#slot], this.#load.prefillTokens[this.#slot]];
     if (inFlight !== 0 || prefillTokens !== 0)
@@ -156,19 +148,25 @@ export class MemoryRouter {
   async settle(clients: readonly FakeSocket[]): Promise<void> {
     let idleTurns = 0;
     let seen = -1;
-    for (let turn = 0; idleTurns < 2; turn++) {
+    for (let turn = 0; idleTurns < (this.#hasUnread(clients) ? MOST_RESTS : 2); turn++) {
       if (turn === MAX_TURNS) throw new Error("The exchange does not come to an end");
-      await undefined;
+      // A connection that rests after a long read goes on in a turn of the event loop.
+      if (this.#hasUnread(clients)) await new Promise<void>(afterOthersReads);
+      else await undefined;
       this.#replica.turn();
       let activity = this.#replica.activity;
-      for (const client of clients) activity += client.bytesWritten;
+      for (const { bytesWritten, unread } of clients) activity += bytesWritten - unread;
       idleTurns = activity === seen ? idleTurns + 1 : 0;
       seen = activity;
     }
   }
+
+  #hasUnread(clients: readonly FakeSocket[]): boolean {
+    return [...clients, ...this.#replica.sockets].some(({ unread }) => unread > 0);
+  }
 }
 
-class MemoryPool extends UpstreamPool {
+class ReplicaUpstream extends UpstreamPool {
   readonly #replica: MemoryReplica;
 
   constructor(endpoint: Endpoint, limits: ServerShared["limits"], deadlines: Deadlines, replica: MemoryReplica) {
@@ -209,6 +207,10 @@ class MemoryReplica {
     const socket = new FakeSocket();
     this.#connections.push({ socket, opened, held: Buffer.alloc(0) });
     return socket;
+  }
+
+  get sockets(): FakeSocket[] {
+    return this.#connections.map(({ socket }) => socket);
   }
 
   takeRequests(): CleanRequest[] {

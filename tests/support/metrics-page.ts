@@ -1,20 +1,28 @@
-import { wellFamily } from "../../core/admin/health.ts";
+import { wellFamily } from "../../apps/admin/health.ts";
+import { clusterMetrics } from "../../apps/kubernetes/resources/cluster-view.ts";
+import { POOL_KINDS } from "../../apps/kubernetes/resources/kinds.ts";
+import { trackedResource } from "../../apps/kubernetes/resources/tracked-resource.ts";
+import type { Verdict } from "../../apps/kubernetes/resources/verdicts.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
+import { silentLog } from "../../core/contract/log.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
-import { admissionMetrics } from "../../core/features/admission/admission-metrics.ts";
-import { WaitTally } from "../../core/features/admission/wait-tally.ts";
-import { keyMetrics } from "../../core/features/auth/key-metrics.ts";
-import { ejectionMetrics } from "../../core/features/ejection/ejection-metrics.ts";
-import { mirrorMetrics } from "../../core/features/mirror/mirror-metrics.ts";
-import { MirrorTally } from "../../core/features/mirror/mirror-tally.ts";
-import { rolloutMetrics } from "../../core/features/rollouts/rollout-metrics.ts";
-import { shadowMetrics } from "../../core/features/shadow/shadow-metrics.ts";
-import { ShadowTally } from "../../core/features/shadow/shadow-tally.ts";
-import { clusterMetrics } from "../../core/kubernetes/resources/cluster-view.ts";
-import { POOL_KINDS } from "../../core/kubernetes/resources/kinds.ts";
-import { trackedResource } from "../../core/kubernetes/resources/tracked-resource.ts";
-import type { Verdict } from "../../core/kubernetes/resources/verdicts.ts";
+import { withoutRouter } from "../../core/router-host.ts";
 import { makeAttempt, makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
+import { admissionMetrics } from "../../plugins/features/admission/admission-metrics.ts";
+import { WaitingLine } from "../../plugins/features/admission/waiting-line.ts";
+import { keyMetrics } from "../../plugins/features/auth/key-metrics.ts";
+import { ejectionMetrics } from "../../plugins/features/ejection/ejection-metrics.ts";
+import { mirrorMetrics } from "../../plugins/features/mirror/mirror-metrics.ts";
+import { MirrorTally } from "../../plugins/features/mirror/mirror-tally.ts";
+import { Quarantine } from "../../plugins/features/quarantine/quarantine.ts";
+import { quarantineMetrics } from "../../plugins/features/quarantine/quarantine-shown.ts";
+import { rolloutMetrics } from "../../plugins/features/rollouts/rollout-metrics.ts";
+import { GatedLine } from "../../plugins/features/sessions/gate/gated-line.ts";
+import { Sessions } from "../../plugins/features/sessions/sessions.ts";
+import { sessionsSection } from "../../plugins/features/sessions/sessions-config.ts";
+import { sessionMetrics } from "../../plugins/features/sessions/sessions-metrics.ts";
+import { shadowMetrics } from "../../plugins/features/shadow/shadow-metrics.ts";
+import { ShadowTally } from "../../plugins/features/shadow/shadow-tally.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
 import { createPlugin, makeHost } from "./plugins.ts";
@@ -81,6 +89,21 @@ function usedMirror(): MirrorTally {
   return mirror;
 }
 
+/** A line of which somebody has gone on. */
+function usedSessions(): Sessions {
+  const sessions = new Sessions(systemClock);
+  sessions.use(sessionsSection.schema.parse({}));
+  sessions.turns.set("session-id", 1);
+  return sessions;
+}
+
+function usedLine(): WaitingLine {
+  const line = new WaitingLine(withoutRouter({ clock: systemClock, random: Math.random, log: silentLog }));
+  line.isOn = true;
+  line.tally.ended(0, "admitted", 20);
+  return line;
+}
+
 const USED_REWRITE: Verdict = {
   resource: trackedResource(POOL_KINDS[0]!, "llm", { metadata: { name: "food" } }),
   state: "used",
@@ -111,8 +134,6 @@ export function fullPage(): string {
       attempts: [makeAttempt("e0", "connect-failed"), makeAttempt("e1", "connect-failed")],
     }),
   );
-  const waits = new WaitTally();
-  waits.ended(0, "admitted", 20);
   const endpoints = makeEndpoints(2);
   const load = makeLoad(2, { waiting: [1, 2], running: [1, 2], kvUsage: [0.1, 0.2] });
   const view: RouterView = makeView(endpoints, {
@@ -135,12 +156,17 @@ export function fullPage(): string {
     families: () => [
       wellFamily(true),
       ...keyMetrics([KEY_COUNTS]),
-      ...admissionMetrics({ isOn: true, tally: waits, byPriority: new Map(), bytes: 0 }),
+      ...sessionMetrics(
+        usedSessions(),
+        new GatedLine(withoutRouter({ clock: systemClock, random: Math.random, log: silentLog })),
+      ),
+      ...admissionMetrics(usedLine()),
+      ...quarantineMetrics(new Quarantine({ clock: systemClock, log: silentLog, inFlight: () => 0 })),
       ...shadowMetrics(new ShadowTally("candidate", 100)),
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),
-      ...clusterMetrics({ verdicts: [USED_REWRITE], staleSinceMs: undefined, isWriter: true }),
-      ...rolloutMetrics({ figuresOf: () => FIGURES, guardOf: () => GUARD }, view.config.mappings),
+      ...clusterMetrics({ verdicts: [USED_REWRITE], keptNames: [], staleSinceMs: undefined, isWriter: true }),
+      ...rolloutMetrics(() => ({ figures: FIGURES, guard: GUARD }), view.config.mappings),
     ],
   });
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";

@@ -3,7 +3,7 @@ const GONE = ["ReadableStream", "WritableStream", "TransformStream", "ByteLength
 for (const name of GONE) Reflect.deleteProperty(globalThis, name);
 if ("ReadableStream" in globalThis) throw new Error("This runtime keeps its streams");
 
-const { createRouter } = await import("../../core/fetch.ts");
+const { createRouter } = await import("../../apps/fetch.ts");
 const router = await createRouter({ urls: [process.argv[2] ?? ""] });
 await router.whenReady(5_000);
 const { ReadableStream: taken } = globalThis as { ReadableStream?: { name: string } };

@@ -21,8 +21,8 @@ export function onThisRuntime(file: string): CommandLine {
 export function programOnThisRuntime(): CommandLine {
   const { SIGNALBOX_BUILT: built } = process.env;
   if (built !== undefined && !readsTypeScript())
-    return { command: process.execPath, args: [join(built, "core", "cli", "bin.mjs")] };
-  return onThisRuntime(join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts"));
+    return { command: process.execPath, args: [join(built, "apps", "cli", "bin.mjs")] };
+  return onThisRuntime(join(import.meta.dirname ?? ".", "..", "..", "apps", "cli", "main.ts"));
 }
 
 function readsTypeScript(): boolean {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { compileRaw } from "pbf/compile";
 import schema from "protocol-buffers-schema";
 
-const FOLDER = join(import.meta.dirname ?? ".", "..", "..", "core", "epp");
+const FOLDER = join(import.meta.dirname ?? ".", "..", "..", "apps", "epp");
 const PROTO = join(FOLDER, "ext-proc.proto");
 export const PROTO_MODULE = join(FOLDER, "ext-proc.ts");
 

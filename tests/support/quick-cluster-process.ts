@@ -1,8 +1,8 @@
 /** `signalbox start`, where the times of what follows a cluster's resources pass faster: Lease, back-off, pauses between writes. */
-import { COMMANDS } from "../../core/cli/commands.ts";
-import { endSoon } from "../../core/cli/end-soon.ts";
-import { readInput } from "../../core/cli/frame/command.ts";
-import { HTTP, startFront } from "../../core/cli/start/start.ts";
+import { commandsOf } from "../../apps/cli/commands.ts";
+import { endSoon } from "../../apps/cli/end-soon.ts";
+import { readInput } from "../../apps/cli/frame/command.ts";
+import { HTTP, startFront } from "../../apps/cli/start/start.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { builtIns } from "../../plugins/registry.ts";
 
@@ -16,7 +16,7 @@ const quick: Clock = {
 };
 
 const [name, ...words] = process.argv.slice(2);
-const command = COMMANDS.find((each) => each.name === name)!;
+const command = commandsOf(builtIns).find((each) => each.name === name)!;
 const code = await startFront({ ...HTTP, clusterClock: quick }, readInput(words, command), builtIns);
 process.exitCode = code;
 endSoon(code);

@@ -1,4 +1,4 @@
-import type { GuardState, TargetFigures } from "../../core/features/rollouts/rollout-shapes.ts";
+import type { GuardState, TargetFigures } from "../../plugins/features/rollouts/rollout-shapes.ts";
 
 const times = (p50: number, p95: number) => {
   const estimate = (value: number) => ({ value, low: null, high: null });

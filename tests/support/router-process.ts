@@ -7,6 +7,7 @@ import { onThisRuntime, programOnThisRuntime } from "./own-runtime.ts";
 
 /** `signalbox start` as a process of its own, on the runtime that runs the test. */
 export interface RouterProcess {
+  readonly pid: number;
   readonly port: number;
   /** Of the admin port; 0 without one. */
   readonly adminPort: number;
@@ -87,6 +88,7 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   void exited.then(() => rmSync(folder, { recursive: true, force: true }));
   const port = await listeningPort(child, output, options);
   return {
+    pid: child.pid!,
     port,
     adminPort: Number(/Status page: https?:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1] ?? 0),
     get printed() {

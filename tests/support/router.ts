@@ -1,3 +1,4 @@
+import { checkPages } from "../../apps/admin/pages.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { type Log, silentLog } from "../../core/contract/log.ts";
@@ -27,13 +28,24 @@ export interface AccessLine {
   readonly status: number;
   readonly ending: string;
   readonly error: string;
+  readonly flags: string;
+  readonly session: string;
+  readonly turn: number | null;
+  readonly pausedMs: number | null;
   readonly model: string;
   readonly target: string;
   readonly endpoint: string;
-  readonly attempts: readonly { readonly endpoint: string; readonly result: number | string }[];
+  readonly attempts: readonly {
+    readonly endpoint: string;
+    readonly result: number | string;
+    readonly startedMs: number;
+    readonly endedMs: number;
+  }[];
 }
 
 export interface TestRouterOptions {
+  /** Where the config would be; paths in it begin at its folder. */
+  readonly file?: string;
   /** Lines below `spec:`, indented by two. */
   readonly spec?: string;
   /** The value of `listen.cors`. */
@@ -55,13 +67,13 @@ export interface TestRouterOptions {
 /** The config of such a router. */
 export async function loadTestConfig(
   urls: readonly string[],
-  options: Pick<TestRouterOptions, "spec" | "documents" | "plugins" | "cors" | "tls"> = {},
+  options: Pick<TestRouterOptions, "file" | "spec" | "documents" | "plugins" | "cors" | "tls"> = {},
 ): Promise<LoadedConfig> {
   const cors = options.cors === undefined ? "" : `, cors: ${options.cors}`;
   const tls = options.tls === undefined ? "" : `, tls: ${options.tls}`;
   const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0${cors}${tls} }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
   const own = (options.plugins ?? []).map((plugin) => [plugin.type, plugin] as const);
-  const loaded = await loadTexts([{ file: "test.yaml", text }], new Map([...builtIns, ...own]), urls);
+  const loaded = await loadTexts([{ file: options.file ?? "test.yaml", text }], new Map([...builtIns, ...own]), urls);
   if (loaded.problems !== undefined) throw new Error(loaded.problems.map((problem) => JSON.stringify(problem)).join("\n"));
   return loaded;
 }
@@ -72,6 +84,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
   const log: AccessLine[] = [];
   const { clock = systemClock } = options;
   const router = runRouter(loaded, {
+    accepts: ({ observers }) => checkPages(observers),
     clock,
     random: Math.random,
     log: options.operatorLog ?? silentLog,
@@ -111,7 +124,7 @@ export function readyCount(router: Router): number {
 }
 
 /** Polls until `isTrue`, at most `timeoutMs`: for what other processes and sockets do in their own time. */
-export async function waitUntil(isTrue: () => boolean, timeoutMs = 10_000): Promise<void> {
+export async function waitUntil(isTrue: () => boolean, timeoutMs = 25_000): Promise<void> {
   const start = performance.now();
   while (!isTrue()) {
     if (performance.now() - start > timeoutMs) throw new Error(`Not true within ${timeoutMs} ms: ${isTrue}`);

@@ -1,5 +1,5 @@
-import type { KubernetesClient, StreamOptions } from "../../core/kubernetes/client.ts";
-import { KubernetesError } from "../../core/kubernetes/kubernetes-error.ts";
+import type { KubernetesApi, StreamOptions } from "../../apps/kubernetes/client.ts";
+import { KubernetesError } from "../../apps/kubernetes/kubernetes-error.ts";
 
 /** A watch that the test speaks for. */
 export interface OpenWatch {
@@ -20,7 +20,7 @@ export function scriptedKubernetes() {
   const lists: URLSearchParams[] = [];
   const watches: OpenWatch[] = [];
   const answers: Answer[] = [];
-  const client: Pick<KubernetesClient, "request" | "stream"> = {
+  const client: KubernetesApi = {
     request: async (_method, path) => {
       lists.push(new URLSearchParams(path.split("?")[1]));
       const answer = answers.shift() ?? new KubernetesError(0, "", "no answer");

@@ -28,6 +28,8 @@ export interface ScriptedReplica {
   refuse(): Promise<void>;
   /** Listens on the same port again. */
   listenAgain(): Promise<void>;
+  /** True: probes get 503 from now on. A probe that hangs would take real time, whatever clock the router has. */
+  failsProbes: boolean;
 }
 
 const PROBE = /^GET \S*\/(v1\/models|health|metrics) /;
@@ -35,7 +37,7 @@ const PROBE = /^GET \S*\/(v1\/models|health|metrics) /;
 /** A replica that does what a script says, on plain sockets: it shares no code with the router. */
 export async function startScriptedReplica(
   script: Script,
-  models: readonly (string | { readonly id: string })[] = ["m"],
+  models: readonly (string | { readonly id: unknown })[] = ["m"],
 ): Promise<ScriptedReplica> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -62,7 +64,7 @@ export async function startScriptedReplica(
         held = taken.rest;
         if (PROBE.test(taken.startLine)) {
           const body = taken.startLine.includes("/v1/models") ? modelList : "{}";
-          socket.write(jsonAnswer(body));
+          socket.write(replica.failsProbes ? jsonAnswer("{}", "503 Service Unavailable") : jsonAnswer(body));
           continue;
         }
         const request = { ...taken, indexOnConnection, index: requests.length };
@@ -74,9 +76,10 @@ export async function startScriptedReplica(
     });
   });
   const port = await listen(server, 0);
-  return {
+  const replica: ScriptedReplica = {
     url: `http://127.0.0.1:${port}`,
     port,
+    failsProbes: false,
     requests,
     get unreadBytes() {
       return unreadBytes;
@@ -91,6 +94,7 @@ export async function startScriptedReplica(
         if (!server.listening) resolve();
       }),
   };
+  return replica;
 }
 
 function listen(server: Server, port: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { after } from "node:test";
-import { Watch, type WatchOptions } from "../../core/kubernetes/watch.ts";
+import { Watch, type WatchOptions } from "../../apps/kubernetes/watch.ts";
 import { collectedLog } from "./collected-log.ts";
 import { FakeClock, settle } from "./fake-clock.ts";
 import { scriptedKubernetes } from "./scripted-kubernetes.ts";

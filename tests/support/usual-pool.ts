@@ -1,10 +1,12 @@
 import { FakeClock } from "./fake-clock.ts";
 import { exchange } from "./raw-client.ts";
 import { readyCount, waitUntil } from "./router.ts";
-import { chatPost, event, STREAM, setUp } from "./scripted-pool.ts";
+import { chatPost, STREAM, setUp } from "./scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD } from "./scripted-replica.ts";
 
 const SECOND_MS = 1_000;
+/** A whole answer, which alone teaches what is usual: it has text and an end. */
+const ANSWER = `${STREAM_HEAD}${chunkOf('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n')}${chunkOf("data: [DONE]\n\n")}${LAST_CHUNK}`;
 /** Each replica answers so many requests at once, and what is usual is known of it. */
 const USUAL = 4;
 
@@ -15,7 +17,7 @@ export async function setUpUsual(scripts: readonly Script[], spec = "") {
   const usualFirst = scripts.map(
     (script): Script =>
       (request, socket) => {
-        if (isUsual) socket.write(STREAM_HEAD + chunkOf(event(1)) + LAST_CHUNK);
+        if (isUsual) socket.write(ANSWER);
         else script(request, socket);
       },
   );

@@ -43,7 +43,7 @@ function bodyFrom(bytes: Buffer, start: number, { kind, length }: ReturnType<typ
     const end = start + (kind === "length" ? length : 0);
     return [bytes.toString("latin1", start, end), end <= bytes.length ? end : -1];
   }
-  const decoder = new ChunkedDecoder();
+  const decoder = new ChunkedDecoder("response");
   decoder.push(bytes, start);
   const spans = Array.from({ length: decoder.spanCount }, (_, i) => [decoder.spans[2 * i], decoder.spans[2 * i + 1]] as const);
   return [spans.map(([from, to]) => bytes.toString("latin1", from, to)).join(""), decoder.isDone ? decoder.end : -1];

@@ -1,4 +1,4 @@
-/** Makes the code that reads and writes the messages of core/epp/ext-proc.proto: npm run proto */
+/** Makes the code that reads and writes the messages of apps/epp/ext-proc.proto: npm run proto */
 import { writeFileSync } from "node:fs";
 import { PROTO_MODULE, protoModuleText } from "./proto-text.ts";
 

@@ -28,6 +28,12 @@ export class Loop {
     this.#cancel = this.#clock.after(ms, () => void this.#run());
   }
 
+  /** Like `next`, but a step that is planned for a sooner time, or is due, stays: who asks again and again must not put it off for ever. */
+  within(ms: number): void {
+    const isSooner = !this.#isRunning && this.#nextAtMs <= this.#clock.now() + ms;
+    if (!isSooner) this.next(ms);
+  }
+
   /** When the next step is planned, on the clock; the present while one is under way, and NaN while none is planned. */
   get nextAtMs(): number {
     return this.#isRunning ? this.#clock.now() : this.#nextAtMs;

@@ -1,9 +1,10 @@
+import type { Endpoint } from "../../contract/endpoint.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { Probes } from "../../settings.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
-import { type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
+import { type ProbePlan, type ProberHost, ReplicaProber } from "./replica-prober.ts";
 import { groupSources } from "./source-facts.ts";
 
 export interface ProberOptions extends ProberHost {
@@ -41,7 +42,7 @@ export class Prober {
   }
 
   /** Takes the whole list: starts to probe new replicas, and stops for those not on it any more. */
-  watch(targets: readonly ProbeTarget[]): void {
+  watch(targets: readonly Endpoint[]): void {
     const listed = new Map(targets.map((target) => [target.name, target]));
     for (const [name, replica] of this.#replicas) {
       const target = listed.get(name);
@@ -63,12 +64,12 @@ export class Prober {
   }
 
   /** What probes this replica; undefined if it is not on the list. */
-  of(target: ProbeTarget): ReplicaProber | undefined {
+  of(target: Endpoint): ReplicaProber | undefined {
     const replica = this.#replicas.get(target.name);
     return replica !== undefined && isSame(target, replica.target) ? replica : undefined;
   }
 
-  #probe(target: ProbeTarget, afterMs: number): ReplicaProber {
+  #probe(target: Endpoint, afterMs: number): ReplicaProber {
     return new ReplicaProber(this.#options, target, this.#plan, afterMs, (health) => this.#changed(target.name, health));
   }
 
@@ -83,7 +84,7 @@ export class Prober {
   }
 }
 
-function isSame(one: ProbeTarget, other: ProbeTarget): boolean {
+function isSame(one: Endpoint, other: Endpoint): boolean {
   return one.slot === other.slot && one.url.href === other.url.href;
 }
 

@@ -47,7 +47,7 @@ export type ProbeEvent =
   | { readonly type: "models"; readonly models: readonly string[]; readonly cards?: ModelCards | undefined }
   /** The replica's own metrics were read. */
   | { readonly type: "asleep"; readonly isAsleep: boolean }
-  /** A routed request could not connect. */
+  /** A routed request could not connect, or a gateway's and a probe. */
   | { readonly type: "connect-failed" };
 
 /** A replica before its first probe. */
@@ -77,11 +77,9 @@ export function reduce(health: ReplicaHealth, event: ProbeEvent, probes: Probes)
 }
 
 /** Whether the replica may get requests: the results of all three probes are good. */
-export function isInService({ isStarted, isServing, isAlive }: Verdicts): boolean {
+export function isInService({ isStarted, isServing, isAlive }: ReplicaHealth): boolean {
   return isStarted && isServing && isAlive;
 }
-
-type Verdicts = Pick<ReplicaHealth, "isStarted" | "isServing" | "isAlive">;
 
 /** True while a failed probe only means that the model is being loaded, which is not an error. */
 export function isLoading(health: ReplicaHealth): boolean {

@@ -4,12 +4,14 @@ import type { Log } from "../../contract/log.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { Source } from "../../contract/source.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
-import type { ProbeSpec, Probes } from "../../settings.ts";
+import type { Probes } from "../../settings.ts";
 import type { LoadTable } from "../../state/load.ts";
-import { GetError, type GetTarget, type HttpGet } from "../../wire/http-get-result.ts";
+import type { GetTarget, HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
+import { OutOfTurn } from "./out-of-turn.ts";
+import { type Fetched, probeGet } from "./probe-get.ts";
 import { isInService, NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./replica-health.ts";
-import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
+import { BACKOFF_START_MS, type CheckTimes, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
 import { SourceFacts, type SourceGroup } from "./source-facts.ts";
 import { SourceReader } from "./source-reader.ts";
 
@@ -19,7 +21,7 @@ export interface ProberHost {
   readonly random: Random;
   readonly get: HttpGet;
   readonly load: LoadTable;
-  readonly log?: Pick<Log, "warn">;
+  readonly log?: Log;
   /** Capacity of the replica's KV cache in tokens; undefined when it is not known any more. */
   readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
 }
@@ -30,30 +32,14 @@ export interface ProbePlan {
   readonly groups: readonly SourceGroup[];
 }
 
-export type ProbeTarget = Pick<Endpoint, "name" | "slot" | "url" | "labels">;
-
-/** When a replica was and will be probed for startup or readiness, on the router's clock; NaN for what was not, or is not planned. */
-export interface CheckTimes {
-  readonly lastMs: number;
-  readonly nextMs: number;
-}
-
-const PROBE_BODY_BYTES = 1024 * 1024;
 const SOURCE_BODY_BYTES = 4 * 1024 * 1024;
-/** The model list is read out of turn at most this often, whatever responses say. */
-const CHECK_PAUSE_MS = 1_000;
 /** Before a replica comes into service its liveness is probed too; a slow liveness path must not keep it out. */
 const VETO_TIMEOUT_MS = 1_000;
-
-interface Fetched {
-  readonly failure: ProbeFailure | undefined;
-  readonly body: string;
-}
 
 /** Probes one replica and reads its sources. Each of its loops has at most one request under way. */
 export class ReplicaProber {
   /** Its labels may change while it is probed. */
-  target: ProbeTarget;
+  target: Endpoint;
   /** What the probes have found. */
   health: ReplicaHealth = NEW_REPLICA;
   readonly #host: ProberHost;
@@ -70,16 +56,24 @@ export class ReplicaProber {
   #checkedAtMs = Number.NaN;
   /** Rounds in a row that did not bring the replica into service. */
   #misses = 0;
-  /** When the model list was, or will be, read out of turn for the last time. */
-  #checkAtMs = Number.NEGATIVE_INFINITY;
+  /** The next round answers a doubt. */
+  #isDoubted = false;
+  readonly #doubts = new OutOfTurn();
+  readonly #awaited = new OutOfTurn();
+  readonly #modelChecks = new OutOfTurn();
 
-  constructor(host: ProberHost, target: ProbeTarget, plan: ProbePlan, afterMs: number, changed: (health: ReplicaHealth) => void) {
+  constructor(host: ProberHost, target: Endpoint, plan: ProbePlan, afterMs: number, changed: (health: ReplicaHealth) => void) {
     this.target = target;
     this.#host = host;
     this.#changed = changed;
     this.#plan = plan;
     this.#startedAtMs = host.clock.now();
-    this.#facts = new SourceFacts(host.load, target.slot, (tokens) => host.capacityKnown?.(target.slot, tokens));
+    this.#facts = new SourceFacts(
+      host.load,
+      target.slot,
+      (tokens) => host.capacityKnown?.(target.slot, tokens),
+      ({ id }, cause) => host.log?.warn("A part of what a replica lists is left out", { endpoint: target.name, path: id, cause }),
+    );
     this.#rounds = new Loop(host.clock, () => this.#round());
     this.#liveness = new Loop(host.clock, () => this.#livenessRound());
     this.#followPaths();
@@ -91,8 +85,18 @@ export class ReplicaProber {
     return [...this.#sources].filter(([, reader]) => reader.isUnreadable).map(([id]) => id);
   }
 
+  /** What its sources leave out of what it says of itself. */
+  get leftOut(): readonly string[] {
+    return this.#facts.leftOut;
+  }
+
   get checks(): CheckTimes {
     return { lastMs: this.#checkedAtMs, nextMs: this.#rounds.nextAtMs };
+  }
+
+  /** The next round is waited for: it comes at once, or a second after the last one that was. */
+  checkSoon(): void {
+    this.#awaited.plan(this.#rounds, this.#host.clock.now());
   }
 
   /** A routed request could not connect: the replica is out of service until a probe succeeds. */
@@ -101,6 +105,16 @@ export class ReplicaProber {
     this.#misses = 0;
     this.#rounds.next(this.#jittered(BACKOFF_START_MS));
     this.#apply([{ type: "connect-failed" }]);
+  }
+
+  /**
+   * A gateway did without the replica, which is its own view of it. A probe follows at once, or a second after the last one for such a
+   * cause; only where that can't connect either is the replica out of service.
+   */
+  doubted(): void {
+    if (!isInService(this.health)) return;
+    this.#isDoubted = true;
+    this.#doubts.plan(this.#rounds, this.#host.clock.now());
   }
 
   /** The config has changed: health and facts stay, and only other probes make the next round come at once. */
@@ -116,12 +130,11 @@ export class ReplicaProber {
 
   /** A response contradicts the model list: it is read at once, or a second after the last time. */
   checkModels(): void {
-    const nowMs = this.#host.clock.now();
-    if (!isInService(this.health) || this.#checkAtMs > nowMs) return;
-    this.#checkAtMs = Math.max(nowMs, this.#checkAtMs + CHECK_PAUSE_MS);
-    const pauseMs = this.#checkAtMs - nowMs;
+    if (!isInService(this.health)) return;
+    const pauseMs = this.#modelChecks.pauseMs(this.#host.clock.now());
+    if (pauseMs === undefined) return;
     const probeGroup = this.#groupOf(this.#plan.probes.readiness.path);
-    if (probeGroup !== undefined && this.#facts.listsModels(probeGroup)) this.#rounds.next(pauseMs);
+    if (probeGroup !== undefined && this.#facts.listsModels(probeGroup)) this.#rounds.within(pauseMs);
     for (const source of this.#sources.values()) source.checkModels(pauseMs);
   }
 
@@ -144,9 +157,11 @@ export class ReplicaProber {
     const { probes } = this.#plan;
     const { startup, readiness } = probes;
     const wasStarted = this.health.isStarted;
+    const isDoubted = this.#isDoubted;
+    this.#isDoubted = false;
     const spec = wasStarted ? readiness : startup;
     const isReadinessPath = spec.path === readiness.path;
-    const fetched = await this.#fetch(spec, spec.timeoutMs);
+    const fetched = await this.#fetch(spec.path, spec.timeoutMs);
     this.#checkedAtMs = this.#host.clock.now();
     // The probes were changed meanwhile: the answer to the old ones says nothing about the new ones.
     if (this.#stopping.signal.aborted || probes !== this.#plan.probes) return 0;
@@ -155,6 +170,7 @@ export class ReplicaProber {
     if (failure === undefined && !isInService(this.health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
     if (isReadinessPath) events.push(...this.#factEvents(), { type: "readiness", failure });
+    if (isDoubted && (failure === "refused" || failure === "unreachable")) events.push({ type: "connect-failed" });
     this.#apply(events);
     this.#misses = isInService(this.health) ? 0 : this.#misses + 1;
     if (!wasStarted && this.health.isStarted && !isReadinessPath) return 0;
@@ -164,7 +180,7 @@ export class ReplicaProber {
   async #veto(): Promise<ProbeEvent> {
     const { liveness } = this.#plan.probes;
     const timeoutMs = this.health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
-    const { failure } = await this.#fetch(liveness, timeoutMs);
+    const { failure } = await this.#fetch(liveness.path, timeoutMs);
     return { type: "liveness", failure };
   }
 
@@ -181,7 +197,7 @@ export class ReplicaProber {
 
   async #livenessRound(): Promise<number> {
     const { liveness } = this.#plan.probes;
-    const { failure } = await this.#fetch(liveness, liveness.timeoutMs);
+    const { failure } = await this.#fetch(liveness.path, liveness.timeoutMs);
     this.#apply([{ type: "liveness", failure }]);
     return this.#jittered(liveness.periodMs);
   }
@@ -225,9 +241,13 @@ export class ReplicaProber {
 
   async #askSource({ path, origin }: SourceGroup): Promise<Fetched & { readonly cause?: string }> {
     const { timeoutMs } = this.#plan.probes.readiness;
-    if (origin === undefined) return this.#fetch({ path }, timeoutMs, SOURCE_BODY_BYTES);
+    if (origin === undefined) return this.#fetch(path, timeoutMs, SOURCE_BODY_BYTES);
     try {
-      return await this.#fetch({ path }, timeoutMs, SOURCE_BODY_BYTES, { url: origin.urlFor(this.target) });
+      return await this.#fetch(path, timeoutMs, SOURCE_BODY_BYTES, {
+        url: origin.urlFor(this.target),
+        ...(origin.isOnReplica && { tlsOf: this.target.name }),
+        tlsOfPlugin: origin.tlsOfPlugin,
+      });
     } catch (thrown) {
       return { failure: "unreachable", body: "", cause: thrownMessage(thrown) };
     }
@@ -241,18 +261,8 @@ export class ReplicaProber {
     return models === undefined ? [asleep] : [{ type: "models", models, cards: this.#facts.modelCards() }, asleep];
   }
 
-  async #fetch(
-    { path }: Pick<ProbeSpec, "path">,
-    timeoutMs: number,
-    maxBytes = PROBE_BODY_BYTES,
-    from: GetTarget = this.target,
-  ): Promise<Fetched> {
-    try {
-      const { status, body } = await this.#host.get(from, path, timeoutMs, maxBytes, this.#stopping.signal);
-      return { failure: status === 200 ? undefined : `status ${status}`, body };
-    } catch (thrown) {
-      return { failure: thrown instanceof GetError ? thrown.reason : "invalid", body: "" };
-    }
+  #fetch(path: string, timeoutMs: number, maxBytes?: number, from: GetTarget = this.target): Promise<Fetched> {
+    return probeGet(this.#host.get, from, path, timeoutMs, this.#stopping.signal, maxBytes);
   }
 
   #apply(events: readonly ProbeEvent[]): void {

@@ -1,6 +1,12 @@
 import type { ProbeSpec, Probes } from "../../settings.ts";
 import { isInService, type ReplicaHealth } from "./replica-health.ts";
 
+/** When a replica was and will be probed for startup or readiness, on the router's clock; NaN for what was not, or is not planned. */
+export interface CheckTimes {
+  readonly lastMs: number;
+  readonly nextMs: number;
+}
+
 /** First pause between two rounds while a replica is not in service; each later pause is twice as long. */
 export const BACKOFF_START_MS = 250;
 /** Longest pause while a replica starts, so that it gets requests within about two seconds after its start. */
@@ -17,11 +23,7 @@ const JITTER_SHARE = 0.1;
  *
  * @param misses rounds in a row that did not bring it into service, at least one unless it is ready
  */
-export function roundPauseMs(
-  health: Pick<ReplicaHealth, "phase" | "isStarted" | "isServing" | "isAlive">,
-  misses: number,
-  { startup, readiness }: Probes,
-): number {
+export function roundPauseMs(health: ReplicaHealth, misses: number, { startup, readiness }: Probes): number {
   if (isInService(health)) return readiness.periodMs;
   const backoffMs = BACKOFF_START_MS * 2 ** (misses - 1);
   if (health.isStarted) return Math.min(backoffMs, readiness.periodMs);

@@ -1,6 +1,6 @@
-import type { ModelCards } from "../../contract/endpoint.ts";
+import type { ModelCards, Replica } from "../../contract/endpoint.ts";
 import type { AdapterUse } from "../../contract/load-view.ts";
-import type { EndpointFacts, Source, SourceOrigin, SourceReplica } from "../../contract/source.ts";
+import type { EndpointFacts, Source, SourceOrigin } from "../../contract/source.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { LoadTable } from "../../state/load.ts";
 
@@ -47,15 +47,23 @@ export class SourceFacts {
   readonly #load: LoadTable;
   readonly #slot: number;
   readonly #capacityKnown: (tokens: number | undefined) => void;
+  readonly #leftOut: (group: SourceGroup, text: string) => void;
   readonly #known = new Map<Source, Known>();
   /** Groups that are being fetched without success, and since when. */
   readonly #awaitedSinceMs = new Map<SourceGroup, number>();
   #capacityTokens: number | undefined;
 
-  constructor(load: LoadTable, slot: number, capacityKnown: (tokens: number | undefined) => void = () => {}) {
+  /** `leftOut`: a source leaves out a part of a body for this reason, and left out nothing before. */
+  constructor(
+    load: LoadTable,
+    slot: number,
+    capacityKnown: (tokens: number | undefined) => void = () => {},
+    leftOut: (group: SourceGroup, text: string) => void = () => {},
+  ) {
     this.#load = load;
     this.#slot = slot;
     this.#capacityKnown = capacityKnown;
+    this.#leftOut = leftOut;
   }
 
   /**
@@ -79,7 +87,7 @@ export class SourceFacts {
   }
 
   /** Lets a group's sources read a body; returns why one of them could not, or "". */
-  read(group: SourceGroup, body: string, replica: SourceReplica, nowMs: number): string {
+  read(group: SourceGroup, body: string, replica: Replica, nowMs: number): string {
     const faults = group.sources.map((source) => this.#readTo(source, body, replica, group, nowMs));
     if (faults.includes("")) {
       this.#awaitedSinceMs.delete(group);
@@ -133,6 +141,11 @@ export class SourceFacts {
     return [...this.#known.values()].some(({ facts }) => facts.isAsleep === true);
   }
 
+  /** What the sources leave out of what they read. */
+  get leftOut(): readonly string[] {
+    return [...this.#known.values()].flatMap(({ facts: { leftOut } }) => (leftOut === undefined ? [] : [leftOut]));
+  }
+
   /** What the sources know of the models; undefined if nothing. */
   modelCards(): ModelCards | undefined {
     const cards = [...this.#known.values()].flatMap(({ facts }) => (facts.modelCards === undefined ? [] : [facts.modelCards]));
@@ -171,10 +184,12 @@ export class SourceFacts {
   }
 
   /** Returns why the source can't read the body, or "". */
-  #readTo(source: Source, body: string, replica: SourceReplica, { periodMs }: SourceGroup, nowMs: number): string {
+  #readTo(source: Source, body: string, replica: Replica, group: SourceGroup, nowMs: number): string {
     try {
       const facts = source.read(body, replica);
-      if (hasMoreSetbacks(facts, this.#known.get(source)?.facts)) this.#load.pauseAtLeast(this.#slot, nowMs + periodMs);
+      const before = this.#known.get(source)?.facts;
+      if (hasMoreSetbacks(facts, before)) this.#load.pauseAtLeast(this.#slot, nowMs + group.periodMs);
+      if (facts.leftOut !== undefined && before?.leftOut === undefined) this.#leftOut(group, facts.leftOut);
       this.#known.set(source, { facts, readAtMs: nowMs });
       return "";
     } catch (thrown) {
@@ -191,12 +206,13 @@ export class SourceFacts {
   #forgetNumbersOf(source: Source): void {
     const known = this.#known.get(source);
     if (known === undefined) return;
-    const { models, adapters, modelCards, isAsleep } = known.facts;
+    const { models, adapters, modelCards, isAsleep, leftOut } = known.facts;
     const kept = {
       ...(isAsleep !== undefined && { isAsleep }),
       ...(models && { models }),
       ...(adapters && { adapters }),
       ...(modelCards && { modelCards }),
+      ...(leftOut !== undefined && { leftOut }),
     };
     this.#known.set(source, { ...known, facts: kept });
   }

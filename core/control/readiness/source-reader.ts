@@ -1,6 +1,6 @@
 import type { Clock } from "../../contract/clock.ts";
+import type { Replica } from "../../contract/endpoint.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
-import type { SourceReplica } from "../../contract/source.ts";
 import type { LoadTable } from "../../state/load.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
@@ -15,7 +15,7 @@ export interface SourceReaderOptions {
   /** Asked for at each step, since the config may change it. */
   readonly group: () => SourceGroup;
   readonly facts: SourceFacts;
-  readonly target: () => SourceReplica;
+  readonly target: () => Replica;
   /** Fetches the group's path; never rejects. `cause` says more than the failure. */
   readonly ask: () => Promise<{
     readonly failure: GetFailure | `status ${number}` | undefined;
@@ -68,7 +68,7 @@ export class SourceReader {
     const { clock, facts, group } = this.#options;
     if (!this.#isOn || !facts.listsModels(group())) return;
     this.#idleDueAtMs = clock.now();
-    this.#ticks.next(ms);
+    this.#ticks.within(ms);
   }
 
   stop(): void {

@@ -4,7 +4,7 @@ import { createPlugin, makeBody } from "signalbox/test-kit";
 import plugin from "./plugin.ts";
 
 const parser = createPlugin(plugin);
-const parse = (body: unknown) => parser.parse(makeBody(body, parser), "/v1/rerank");
+const parse = (body: unknown) => parser.parse(makeBody(body, parser), "/v1/rerank", "");
 
 const cases = [
   { name: "a whole request", body: { model: "m", query: "soup", documents: ["a", "b"] }, model: "m", tokens: 4 },

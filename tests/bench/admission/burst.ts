@@ -1,4 +1,4 @@
-import { Prompt, type Trace, type TraceRequest } from "../../../core/simulate/trace.ts";
+import { Prompt, type Trace, type TraceRequest } from "../../../apps/lab/simulate/trace.ts";
 import { seededRandom } from "../../support/endpoints.ts";
 
 /** Requests of one tenant. */

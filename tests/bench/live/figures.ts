@@ -1,4 +1,4 @@
-import { quantile } from "../../../core/simulate/metrics.ts";
+import { quantile } from "../../../apps/lab/simulate/metrics.ts";
 
 /** Times to the first token of one run, in seconds of the trace's own time. */
 export interface FirstTokens {

@@ -1,4 +1,4 @@
-import { table } from "../../../core/cli/show/table.ts";
+import { table } from "../../../core/report/table.ts";
 import type { PolicyRun } from "./policy-run.ts";
 import { type Lateness, lateReason, orderVerdict } from "./verdict.ts";
 

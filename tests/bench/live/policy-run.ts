@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
-import type { MockOptions } from "../../../core/mock/options.ts";
-import type { Trace } from "../../../core/simulate/trace.ts";
+import { ENGINE_TIMES } from "../../../apps/lab/engine/engine-times.ts";
+import type { MockOptions } from "../../../apps/lab/mock/options.ts";
+import type { Trace } from "../../../apps/lab/simulate/trace.ts";
 import { type FirstTokens, firstTokensOf } from "./figures.ts";
 import { type Replayed, replay } from "./replay.ts";
 import { type Simulated, simulated } from "./simulated.ts";

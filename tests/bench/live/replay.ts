@@ -2,12 +2,12 @@ import { setMaxListeners } from "node:events";
 import { Agent } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bodyOf, pathOf } from "../../../core/cli/replay/bodies.ts";
-import { send } from "../../../core/cli/replay/send.ts";
+import { bodyOf, pathOf } from "../../../apps/cli/replay/bodies.ts";
+import { send } from "../../../apps/cli/replay/send.ts";
+import { quantile } from "../../../apps/lab/simulate/metrics.ts";
+import { PromptWriter } from "../../../apps/lab/simulate/prompt-bytes.ts";
+import type { Trace } from "../../../apps/lab/simulate/trace.ts";
 import { parseEndpointUrl } from "../../../core/contract/endpoint-url.ts";
-import { quantile } from "../../../core/simulate/metrics.ts";
-import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
-import type { Trace } from "../../../core/simulate/trace.ts";
 
 /** What the clients of one router saw. */
 interface Seen {

@@ -3,8 +3,8 @@
  * further message how late the event loop was since the start.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { MockOptions } from "../../../core/mock/options.ts";
-import { startMockReplica } from "../../../core/mock/replica.ts";
+import type { MockOptions } from "../../../apps/lab/mock/options.ts";
+import { startMockReplica } from "../../../apps/lab/mock/replica.ts";
 
 export interface ReplicasWanted {
   readonly count: number;

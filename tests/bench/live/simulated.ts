@@ -1,8 +1,8 @@
+import type { EngineTimes } from "../../../apps/lab/engine/engine-times.ts";
+import { Simulation } from "../../../apps/lab/simulate/simulation.ts";
+import type { Trace } from "../../../apps/lab/simulate/trace.ts";
 import { loadConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
-import type { EngineTimes } from "../../../core/engine/engine-times.ts";
-import { Simulation } from "../../../core/simulate/simulation.ts";
-import type { Trace } from "../../../core/simulate/trace.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { type FirstTokens, meanOf } from "./figures.ts";
 

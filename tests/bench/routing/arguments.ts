@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { numberArgument, switchError, UsageError } from "../../../core/cli/frame/usage.ts";
+import { numberArgument, switchError } from "../../../apps/cli/frame/usage.ts";
+import { UsageError } from "../../../config/command.ts";
 import { REPLICAS } from "./matrix.ts";
 
 export const HELP = `Usage: npm run bench:routing -- [TRACE...] [options]

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { faultsOf } from "../../../core/simulate/faults.ts";
+import { faultsOf } from "../../../apps/lab/simulate/faults.ts";
 import { readArguments } from "./arguments.ts";
 import { type Cell, cellsOf, restartsOf, seedsFor, settingsOf } from "./matrix.ts";
 import { routingReport } from "./report.ts";

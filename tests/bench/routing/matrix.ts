@@ -1,7 +1,7 @@
+import { ENGINE_TIMES } from "../../../apps/lab/engine/engine-times.ts";
+import type { Fault } from "../../../apps/lab/simulate/faults.ts";
+import type { SimulationSettings } from "../../../apps/lab/simulate/simulation.ts";
 import { seededRandom } from "../../../core/contract/test-kit.ts";
-import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
-import type { Fault } from "../../../core/simulate/faults.ts";
-import type { SimulationSettings } from "../../../core/simulate/simulation.ts";
 
 /** What is wrong in a cell, beside its load. */
 type Disturbance = "" | "half speed" | "token error" | "restarts";

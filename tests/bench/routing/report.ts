@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type Alignment, table } from "../../../core/cli/show/table.ts";
+import { type Alignment, table } from "../../../core/report/table.ts";
 import type { Cell } from "./matrix.ts";
 import type { Best, Verdict } from "./verdict.ts";
 

@@ -1,9 +1,10 @@
 /** A process of `npm run bench:routing`: simulates one policy in one cell at a time, as its parent asks. */
+
+import { readTraceFile } from "../../../apps/cli/simulate/trace-file.ts";
+import { runAll } from "../../../apps/lab/simulate/run.ts";
+import type { Trace } from "../../../apps/lab/simulate/trace.ts";
 import { type LoadedConfig, loadConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
-import { readTraceFile } from "../../../core/cli/simulate/trace-file.ts";
-import { runAll } from "../../../core/simulate/run.ts";
-import type { Trace } from "../../../core/simulate/trace.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { type Cell, settingsOf } from "./matrix.ts";
 import type { Figures } from "./verdict.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { admissionSection } from "../../../core/features/admission/admission-config.ts";
+import { admissionSection } from "../../../plugins/features/admission/admission-config.ts";
 import { loaded, picker } from "./support.ts";
 
 /** The section and the parameters of the line that an EndpointPickerConfig with these keys stands for. */

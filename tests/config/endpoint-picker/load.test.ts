@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it, test } from "node:test";
 import { loadConfig } from "../../../config/load.ts";
-import { DEFAULT_PARSERS } from "../../../config/plugins/defaults.ts";
+import { defaultParsers } from "../../../config/plugins/instances.ts";
 import { checkConfig } from "../../../config/show/check.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { loaded, picker, shown } from "./support.ts";
@@ -135,7 +135,7 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: near }, { pluginR
 ];
 
 describe("a config of the reference", () => {
-  it("has both guards in front, wherever it lists filters of its own or of ours", async () => {
+  it("has both default filters in front, wherever it lists filters of its own or of ours", async () => {
     const keys = `plugins: [ { type: prefix-cache-affinity-filter }, { type: decode-filter }, { type: serves-model, name: known }, { type: ready }, { type: queue-scorer } ]
 schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affinity-filter }, { pluginRef: decode-filter }, { pluginRef: known }, { pluginRef: queue-scorer }, { pluginRef: ready } ] } ]
 `;
@@ -199,9 +199,9 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affi
       (await loaded(picker(keys))).config.plugins.find(({ type }) => type === "concurrency")?.parameters as {
         whenAllFull: string;
       };
-    const guard =
+    const text =
       "plugins: [ { type: concurrency-detector } ]\nflowControl: { saturationDetector: { pluginRef: concurrency-detector } }\n";
-    assert.equal((await ofBound(guard)).whenAllFull, "keep");
+    assert.equal((await ofBound(text)).whenAllFull, "keep");
     assert.equal((await ofBound(SAMPLES[7]!.keys)).whenAllFull, "refuse");
   });
 
@@ -227,8 +227,8 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affi
 
 describe("which APIs are served", () => {
   const cases: readonly [name: string, keys: string, parsers: readonly string[]][] = [
-    ["all by default", "", DEFAULT_PARSERS],
-    ["all with an empty list", "requestHandler: { parsers: [] }\n", DEFAULT_PARSERS],
+    ["all by default", "", defaultParsers(builtIns)],
+    ["all with an empty list", "requestHandler: { parsers: [] }\n", defaultParsers(builtIns)],
     [
       "OpenAI's",
       "plugins: [ { type: openai-parser, name: openai } ]\nrequestHandler: { parsers: [ { pluginRef: openai } ] }\n",
@@ -449,4 +449,51 @@ spec: { pool: { endpoints: [ { url: "http://gpu1:8000" } ] } }
 test("a list from a cluster may contain one", async () => {
   const text = `apiVersion: v1\nkind: List\nitems:\n- apiVersion: llm-d.ai/v1\n  kind: EndpointPickerConfig\n  plugins: []\n`;
   assert.equal((await loaded(text)).config.profile.plugins.length, 6);
+});
+
+describe("values that agree with what is so, or change nothing, are accepted with a note", () => {
+  /** As the reference's chart renders it by default. */
+  const CHART = (engine: string, source: string) => `plugins:
+- type: queue-scorer
+- type: kv-cache-utilization-scorer
+- type: prefix-cache-scorer
+- type: metrics-data-source
+  parameters: ${source}
+- type: core-metrics-extractor
+  parameters: ${engine}
+- { type: openai-parser, parameters: { propagatePriority: false } }
+schedulingProfiles:
+- name: default
+  plugins: [ { pluginRef: queue-scorer, weight: 2 }, { pluginRef: kv-cache-utilization-scorer, weight: 2 }, { pluginRef: prefix-cache-scorer, weight: 3 } ]
+dataLayer: { crossReplicaSyncInterval: 1s, peerDiscovery: null }
+`;
+  const cases: readonly (readonly [name: string, source: string, url: string, notes: string])[] = [
+    [
+      "the chart's defaults",
+      '{ scheme: "http", path: "/metrics", insecureSkipVerify: true }',
+      "http://gpu1:8000",
+      "insecureSkipVerify, scheme",
+    ],
+    ["at https", '{ scheme: "https", insecureSkipVerify: false }', "https://gpu1:8000", "insecureSkipVerify, scheme"],
+    [
+      "at https with TLS of its own",
+      '{ scheme: "https", insecureSkipVerify: true, families: [ a ] }',
+      "https://gpu1:8000",
+      "families",
+    ],
+    ["a port of its own", '{ scheme: "http", port: 8008, insecureSkipVerify: true }', "https://gpu1:8000", "insecureSkipVerify"],
+    ["no port of its own", "{ port: 0, caCertPath: /ca.pem, families: [ a ] }", "http://gpu1:8000", "families, caCertPath, port"],
+  ];
+  for (const [name, source, url, keys] of cases)
+    it(name, async () => {
+      const { notes, config } = await loaded(picker(CHART("{ defaultEngine: sglang, engineConfigs: [] }", source)), [url]);
+      const noted = notes.map(({ name: entry, effect, why }) => `${entry} ${effect}: ${why}`);
+      for (const note of [
+        `metrics-data-source no meaning here: ${keys}`,
+        "core-metrics-extractor no meaning here: defaultEngine, engineConfigs",
+        "openai-parser no meaning here: propagatePriority",
+      ])
+        assert.ok(noted.includes(note), `${note} is not in\n${noted.join("\n")}`);
+      assert.equal(config.plugins.filter(({ type }) => type === "metrics").length, 1);
+    });
 });

@@ -77,9 +77,28 @@ flowControl:
         "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: of a body, only the model is changed.",
         "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the response.",
         `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer, prefixHashSource. Did you mean "lruCapacityPerServer"?`,
-        `8:54  plugins[4].parameters.scheme  found "https"; wanted no scheme: it is that of each endpoint's url.`,
+        `8:54  plugins[4].parameters.scheme  found "https", although the url of "gpu1-8000" has another scheme. Leave it out, or name the port of the metrics beside it.`,
         "9:41  plugins[5].parameters  found an empty list; wanted a mapping.",
         `10:67  plugins[6].parameters.ttftSource  found "latencyPredictor"; wanted prefillThroughput: this filter does not ask the latency predictor.`,
+      ],
+    ],
+    [
+      "values that contradict what is so, all of them at once",
+      `plugins:
+- { type: metrics-data-source, parameters: { scheme: https, port: 8443, insecureSkipVerify: 1, caCertPath: /ca.pem, periodM: 5 } }
+- { type: models-data-source, parameters: { scheme: https, path: /models } }
+- { type: core-metrics-extractor, parameters: { defaultEngine: tgi, engineConfigs: [ { name: tgi } ] } }
+dataLayer: { crossReplicaSyncInterval: 1s, crossReplicaSyncerPluginRef: redis }
+`,
+      [
+        "4:93  plugins[0].parameters.insecureSkipVerify  found 1; wanted true or false.",
+        '4:117  plugins[0].parameters.periodM  found the unknown key "periodM"; wanted one of: port, scheme, tls, path, periodMs, idlePeriodMs, engine, families, insecureSkipVerify, caCertPath, clientCertPath, clientKeyPath. Did you mean "periodMs"?',
+        '5:53  plugins[1].parameters.scheme  found "https", although the url of "gpu1-8000" has another scheme. Leave it out, or name the port of the metrics beside it.',
+        '5:66  plugins[1].parameters.path  found "/models"; wanted no path: it is /v1/models.',
+        '6:64  plugins[2].parameters.defaultEngine  found "tgi"; wanted one of vllm, sglang, trtllm-serve, triton-tensorrt-llm, triton: the series of others are not known here.',
+        "6:84  plugins[2].parameters.engineConfigs  found a list; wanted nothing here: the series of every engine are known; a metrics source's `engine` narrows them.",
+        '7:14  dataLayer.crossReplicaSyncInterval  found the key "crossReplicaSyncInterval", which has no meaning here. Routers do not share state here: leave it out.',
+        '7:44  dataLayer.crossReplicaSyncerPluginRef  found the key "crossReplicaSyncerPluginRef", which has no meaning here. Routers do not share state here: leave it out.',
       ],
     ],
     [
@@ -181,7 +200,7 @@ dataLayer:
 - { type: data-parallel-profile-handler, parameters: { primaryPort: 80000 } }
 `,
       [
-        '4:45  plugins[0].parameters.host  found the unknown key "host"; wanted one of: hostname, rack, zone, region.',
+        '4:45  plugins[0].parameters.host  found the unknown key "host"; wanted one of: hostname, rack, zone, region. Did you mean "hostname"?',
         "4:60  plugins[0].parameters.zone  found 7; wanted text. Put it in quotes.",
         '5:49  plugins[1].parameters.near  found no "near"; wanted near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to.',
         '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',

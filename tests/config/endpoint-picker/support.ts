@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { ProfileRef } from "../../../config/config.ts";
 import { type LoadedConfig, loadTexts } from "../../../config/load.ts";
 import { formatProblem } from "../../../config/read/problems.ts";
+import type { ProfileRef } from "../../../core/router-config.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 
 const URL = "http://gpu1:8000";

@@ -25,7 +25,7 @@ describe("a module's default export", () => {
       "a kind of one's own without a slash",
       { kind: "tokenizer" },
       'The default export of /plugin.ts has no known kind, but "tokenizer". The kinds are authenticator, parser, rewriter, filter, scorer, ' +
-        "picker, admission, discovery, source, detector, observer; one of a package's own has a slash, as acme/tokenizer.",
+        "picker, admission, discovery, source, detector, observer, feature; one of a package's own has a slash, as acme/tokenizer.",
     ],
     [
       "a contract that is to come",

@@ -117,6 +117,32 @@ describe("secrets in parameters", () => {
   });
 });
 
+describe("tls in parameters", () => {
+  const telling = (tls: () => unknown) => ({ ...needing(), tls }) as Definition;
+  const faults: readonly (readonly [why: string, tls: () => unknown, problem: RegExp])[] = [
+    ["is no mapping", () => "ca.crt", /parameters.* found .*; wanted a mapping/],
+    ["has another key", () => ({ ca: "ca.crt" }), /found the unknown key "ca"/],
+    [
+      "throws",
+      () => {
+        throw new Error("no disk");
+      },
+      /found the plugin type "needing", whose tls fails\. no disk/,
+    ],
+  ];
+  for (const [why, tls, problem] of faults)
+    it(`that ${why} is a problem of the config`, async () => {
+      const problems = await load(telling(tls));
+      assert.ok(Array.isArray(problems), "it was accepted");
+      assert.match(problems.join("\n"), problem);
+    });
+
+  it("may be undefined", async () => {
+    const { config } = await loadGood(telling(() => undefined));
+    assert.equal(config.settings.replicaTls, undefined);
+  });
+});
+
 it("two observers that trace are one too many", async () => {
   const tracer = (type: string) =>
     defineObserver({

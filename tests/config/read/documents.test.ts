@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readDocuments } from "../../../config/read/documents.ts";
+import { sortByKind } from "../../../config/read/kinds.ts";
 import { formatProblem, type Path, type Problem } from "../../../config/read/problems.ts";
 
 function read(text: string) {
@@ -8,6 +9,9 @@ function read(text: string) {
   const documents = readDocuments("f", text, problems);
   return { documents, lines: problems.map(formatProblem) };
 }
+
+const OCTAL =
+  "found a number that begins with 0, which YAML 1.1 reads as octal and YAML 1.2 as decimal; wanted the number without that 0, or 0o and its digits if it is octal, or quotes around a text.";
 
 describe("readDocuments gives plain data", () => {
   const cases: readonly (readonly [name: string, text: string, values: readonly unknown[]])[] = [
@@ -27,6 +31,11 @@ describe("readDocuments gives plain data", () => {
       [{ a: "no", b: "on", c: "2026-01-31T12:00:00Z" }],
     ],
     ["the same under a directive", "%YAML 1.1\n---\na: no\n", [{ a: "no" }]],
+    [
+      "numbers that every reader of YAML takes for the same",
+      "a: 0\nb: -0.5\nc: 0o777\nd: 0x1F\ne: 1e3\nf: '0777'\ng: 0777ab\nh: 0.10\n",
+      [{ a: 0, b: -0.5, c: 511, d: 31, e: 1000, f: "0777", g: "0777ab", h: 0.1 }],
+    ],
     ["keys that are numbers", "8: a\n1.0: b\ntrue: c\n", [{ "8": "a", "1.0": "b", true: "c" }]],
     ["aliases", "a: &x { k: 1 }\nb: *x\nc: [*x]\n", [{ a: { k: 1 }, b: { k: 1 }, c: [{ k: 1 }] }]],
     ["a repeated anchor", "a: &x 1\nb: &x 2\nc: *x\n", [{ a: 1, b: 2, c: 2 }]],
@@ -68,9 +77,19 @@ describe("readDocuments refuses", () => {
     ],
     ["a repeated key in JSON", '{"a": 1,\n "a": 2}', [/^f:2:2 {2}found the key "a"/]],
     ["a key that is a mapping", "? { a: 1 }\n: 2\n", [/^f:1:3 {2}found a key that is not text/]],
-    ["an unknown tag", "a: !secret x\n", [/^f:1:4 {2}found invalid YAML: Unresolved tag: !secret/]],
-    ["an alias without an anchor", "a: 1\nb: *x\n", ["f:2:4  found the alias *x without an anchor &x above it."]],
-    ["an alias inside its own anchor", "a: &x\n  b: *x\n", ["f:2:6  found the alias *x inside its own anchor."]],
+    [
+      "a brace that is never closed",
+      "a:\n  b: { c: 1, d: [ 2 ]\ne: 3\n",
+      [/^f:3:1 {2}found invalid YAML: Flow map .* The \{ begins in line 2\.$/],
+    ],
+    [
+      "a bracket that is never closed, among others",
+      "a: [\n  { b: 1 },\n  { c: 2 }\nd: 3\n",
+      [/^f:4:1 {2}found invalid YAML: Flow sequence .* The \[ begins in line 1\.$/],
+    ],
+    ["an unknown tag", "a: !secret x\n", ["f:1:4  found invalid YAML: a tag that can't be resolved."]],
+    ["an alias without an anchor", "a: 1\nb: *x\n", ["f:2:4  found an alias without an anchor of its name above it."]],
+    ["an alias inside its own anchor", "a: &x\n  b: *x\n", ["f:2:6  found an alias inside its own anchor."]],
     [
       "an alias bomb",
       aliasBomb(),
@@ -78,6 +97,14 @@ describe("readDocuments refuses", () => {
     ],
     ["endless nesting", "[".repeat(100_000), ["f:1:65  found more than 64 levels of nesting; wanted a flatter document."]],
     ["endless nesting in blocks", "- ".repeat(50_000), [/^f:1:129 {2}found more than 64 levels/]],
+    ...["0777", "-0777", "+0777", "08", "00", "007.5"].map(
+      (number) =>
+        [
+          `${number}, which is one number to some and another to others`,
+          `a: { b: [${number}, x] }\n---\nb: &n ${number}\nc: *n\n`,
+          [`f:1:10  ${OCTAL}`, `f:3:7  ${OCTAL}`],
+        ] as const,
+    ),
     ["a directive alone", "%FOO\n", [/^f:\d+:\d+ {2}found invalid YAML: /]],
   ];
   for (const [name, text, expected] of cases) {
@@ -92,6 +119,38 @@ describe("readDocuments refuses", () => {
         );
     });
   }
+
+  // A path that was meant for a config may lead to a file of secrets.
+  for (const text of [
+    "hunter2",
+    'a: 1 "hunter2"',
+    '{"a": 1} hunter2',
+    '{"a": 1}\n"hunter2": [',
+    "a: | hunter2",
+    "a: !hunter2 x",
+    "a: !<hunter2 x",
+    "!!hunter2 [a]",
+    "!h!hunter2 a",
+    "%hunter2\n---\na",
+    "%YAML hunter2\n---\na",
+    "*hunter2",
+    "&a [ *hunter2 ]",
+    '"\\hunter2"',
+    "`hunter2`",
+    "@hunter2",
+    "key: value\nhunter2",
+    "hunter2\n key: x: y",
+    "- 1\nhunter2: 3",
+    "a: b\n\thunter2",
+    "'hunter2",
+    "} hunter2",
+  ])
+    test(`and quotes nothing of ${JSON.stringify(text)}`, () => {
+      const problems: Problem[] = [];
+      sortByKind(readDocuments("f", text, problems));
+      assert.notEqual(problems.length, 0);
+      assert.doesNotMatch(problems.map(formatProblem).join("\n"), /hun|ter2/);
+    });
 
   test("only the document with the error", () => {
     const { documents, lines } = read("a: 1\n---\nb: [\n---\nc: 3\n");
@@ -140,3 +199,10 @@ function aliasBomb(): string {
   );
   return `a0: &a0 x\n${levels.join("")}`;
 }
+
+test("where braces begin is said for the first problems only, however many there are", () => {
+  const { lines } = read(`a:\n${Array.from({ length: 2_000 }, (_, n) => `  k${n}: [1, }\n`).join("")}`);
+  const said = lines.filter((line) => line.includes(" begins in line ")).length;
+  assert.ok(lines.length >= 2_000 && said > 0 && said <= 100, `${said} of ${lines.length}`);
+  assert.match(lines[0] ?? "", /^f:2:\d+ .* The \[ begins in line 2\.$/);
+});

@@ -20,6 +20,8 @@ before(() => {
   rmSync(at("folder/nested.yaml"), { recursive: true });
   symlinkSync(at("folder/b.yaml"), at("link.yaml"));
   writeFileSync(at("latin1.yaml"), Buffer.from([0x61, 0x3a, 0x20, 0xe9, 0x0a]));
+  // As /proc/self/environ is.
+  writeFileSync(at("environment"), "TOKEN=hunter2\0HOME=/root\0");
   writeFileSync(at("full.yaml"), "#".repeat(1024 * 1024));
   writeFileSync(at("large.yaml"), "#".repeat(1024 * 1024 + 1));
 });
@@ -57,6 +59,11 @@ describe("readFiles", () => {
   }
 
   const bad: readonly (readonly [name: string, path: string, line: string])[] = [
+    [
+      "a file that is no text",
+      "environment",
+      "environment  found a zero byte, which no text has; wanted a config in YAML or JSON.",
+    ],
     ["a missing file", "nope.yaml", "nope.yaml  found no such file or folder. Check the path given with -f."],
     [
       "a folder without config files",

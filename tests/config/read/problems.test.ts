@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { defaultParsers } from "../../../config/plugins/instances.ts";
 import { didYouMean, formatProblems, type Problem } from "../../../config/read/problems.ts";
-import { POOL, problemsOf, router } from "../support.ts";
+import { POOL, problemsOf, registry, router } from "../support.ts";
 
-const SERVED = ["completions", "chat-completions", "responses", "embeddings", "messages", "generate"]
+const SERVED = defaultParsers(registry)
   .map((type) => `/v1/${type}`)
   .join(", ");
 
@@ -25,7 +26,7 @@ describe("documents", () => {
       ["a.yaml  found no document of kind Router; wanted one with spec.pool.endpoints, or endpoint URLs on the command line."],
     ],
     ["a list", "- 1\n", ["1:1  found a list; wanted a mapping with apiVersion, kind and spec."]],
-    ["a word", "\nhello\n", ['2:1  found "hello"; wanted a mapping with apiVersion, kind and spec.']],
+    ["a word", "\nhello\n", ["2:1  found text; wanted a mapping with apiVersion, kind and spec."]],
     [
       "no kind",
       "apiVersion: signalbox/v1\nspec: {}\n",
@@ -83,11 +84,11 @@ describe("documents", () => {
 
   test("each file's problems, in the order the files were given", async () => {
     assert.deepEqual(await problemsOf({ "z.yaml": router("  pol: {}\n"), "a.json": '{"kind": "Router"}', "b.yaml": "a: [\n" }), [
-      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, auth, admission, shadow, mirrors, ejection, keepAlive, kubernetes, guards, retries, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
+      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, auth, sessions, admission, quarantine, shadow, mirrors, ejection, keepAlive, kubernetes, guards, retries, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
       "z.yaml:4:3  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
       'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1 or signalbox.dev/v1.',
       "a.json:1:10  kind  found a second Router document (the first is in z.yaml); wanted one in all files together.",
-      "b.yaml:2:1  found invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].",
+      "b.yaml:2:1  found invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]. The [ begins in line 1.",
     ]);
   });
 });
@@ -104,6 +105,36 @@ describe("values of the wrong shape", () => {
       router(`${POOL}  listen: { port: "80" }\n`),
       ['5:19  spec.listen.port  found "80"; wanted a whole number from 0 to 65535. Remove the quotes.'],
     ],
+    [
+      "a number that begins with 0, and the other problems of its document",
+      router(`${POOL}  listen: { port: 08080, prt: 1 }\n`),
+      [
+        "5:19  found a number that begins with 0, which YAML 1.1 reads as octal and YAML 1.2 as decimal; wanted the number without that 0, or 0o and its digits if it is octal, or quotes around a text.",
+        '5:26  spec.listen.prt  found the unknown key "prt"; wanted one of: host, port, reusePort, tls, cors. Did you mean "port"?',
+      ],
+    ],
+    ...[
+      ["8_080", " Write it without _."],
+      ["1:30", " Write it in decimal."],
+      ["0b11", " Write it in decimal."],
+      ['"08"', " Write it without the leading zero."],
+      ["1.2.3", ""],
+    ].map(
+      ([text = "", hint]) =>
+        [
+          `${text}, which other readers of YAML may take for a number`,
+          router(`${POOL}  listen: { port: ${text} }\n`),
+          [`5:19  spec.listen.port  found "${text.replaceAll('"', "")}"; wanted a whole number from 0 to 65535.${hint}`],
+        ] as const,
+    ),
+    ...["yes", "Off", "N"].map(
+      (text) =>
+        [
+          `${text}, which YAML 1.1 takes for a boolean`,
+          router(`${POOL}  retries: { stale: ${text} }\n`),
+          [`5:21  spec.retries.stale  found "${text}"; wanted true or false.`],
+        ] as const,
+    ),
     [
       "a number out of bounds",
       router(`${POOL}  listen: { port: 65536 }\n`),
@@ -252,6 +283,13 @@ describe("endpoints", () => {
       pool("url: ftp://gpu1"),
       [`6:16  spec.pool.endpoints[0].url  found a URL that can't be used. ${NOT_HTTP}`],
     ],
+    ...(["htp://gpu1:8000", "http:/gpu1:8000", "HTTTP://gpu1:8000"] as const).map(
+      (url): Case => [
+        `a mistyped scheme, ${url}`,
+        pool(`url: "${url}"`),
+        [`6:16  spec.pool.endpoints[0].url  found a URL that can't be used. ${NOT_HTTP} Did you mean "http://gpu1:8000"?`],
+      ],
+    ),
     [
       "no scheme",
       pool("url: gpu1:8000"),
@@ -474,6 +512,8 @@ describe("didYouMean", () => {
     ["prefix_cache", 'Did you mean "prefix-cache"?'],
     ["maxscore", 'Did you mean "max-score"?'],
     ["something", ""],
+    ["pref", 'Did you mean "prefix-cache"?'],
+    ["max", 'Did you mean "max-score"?'],
     ["q", ""],
     ["", ""],
     ["x".repeat(10_000), ""],

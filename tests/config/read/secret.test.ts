@@ -65,7 +65,7 @@ describe("readSecret", () => {
     ["env:SIGNALBOX_TEST_NONE", "the environment variable SIGNALBOX_TEST_NONE, which is not set"],
     ["env:SIGNALBOX_TEST_EMPTY", "the environment variable SIGNALBOX_TEST_EMPTY, which is empty"],
     ["file:none", 'no file "/none"'],
-    ["file:.", 'the file "", which can\'t be read (EISDIR)'],
+    ["file:.", 'the file "", which can\'t be read: it is a folder, not a regular file'],
     ["file:empty", 'the file "/empty", which is empty'],
     ["file:blank", 'the file "/blank", which is empty'],
     ["file:two", 'the file "/two", which holds a space, a line break or a character outside of ASCII'],

@@ -100,7 +100,7 @@ describe("spec.mirrors", () => {
 });
 
 describe("spec.shadow", () => {
-  test("has instances of its own, behind the guards", async () => {
+  test("has instances of its own, behind the default filters", async () => {
     const { config } = await load("  shadow: { name: candidate, plugins: [ { pluginRef: queue, weight: 2 } ] }");
     assert.deepEqual(config?.others.get("shadow"), {
       name: "candidate",

@@ -4,8 +4,10 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
 import { loadTexts } from "../../../config/load.ts";
 import { formatProblem } from "../../../config/read/problems.ts";
-import { fixedChanges } from "../../../config/show/changes.ts";
+import { TlsFiles } from "../../../config/router/tls-files.ts";
+import { changesBetween, fixedChanges } from "../../../config/show/changes.ts";
 import { effectiveConfig } from "../../../config/show/effective.ts";
+import { builtIns } from "../../../plugins/registry.ts";
 import { certificateFolder, makeAuthority } from "../../support/certificates.ts";
 import { POOL, registry, router } from "../support.ts";
 
@@ -60,7 +62,10 @@ describe("listen.tls and admin.tls", () => {
       /^\S+a\.yaml:4:30 {2}spec\.listen\.tls\.certFile {2}found no file ".*none\.crt"/,
     ],
     ["{ certFile: good.crt, keyFile: none.key }", /:4:49 {2}spec\.listen\.tls\.keyFile {2}found no file/],
-    ["{ certFile: ., keyFile: good.key }", /certFile {2}found the file ".*", which can't be read \(EISDIR\)/],
+    [
+      "{ certFile: ., keyFile: good.key }",
+      /certFile {2}found the file ".*", which can't be read: it is a folder, not a regular file/,
+    ],
     [
       "{ certFile: text, keyFile: good.key }",
       /certFile {2}found the file .*, which holds no certificate.*-----BEGIN CERTIFICATE/,
@@ -121,6 +126,67 @@ describe("listen.tls and admin.tls", () => {
     assert.match(formatProblem(problem!), /spec\.listen\.tls {2}found "TLS"; wanted "plain HTTP"\. It can't change while/);
     assert.deepEqual(fixedChanges(tls, tls), []);
   });
+});
+
+describe("tls of a source", () => {
+  const POOL_OF_ONE = "  pool: { endpoints: [{ url: https://a }] }\n";
+  const loadSource = (source: string, tlsFiles = new TlsFiles()) => {
+    const text = router(`${POOL_OF_ONE}  plugins: [ ${source} ]\n`);
+    return loadTexts([{ file: folder.at("a.yaml"), text }], builtIns, [], undefined, true, [], tlsFiles);
+  };
+  const whole = "{ caFile: ca.crt, serverName: replica.test, certFile: good.crt, keyFile: good.key }";
+
+  for (const [type, more] of [
+    ["metrics", "port: 8443"],
+    ["dcgm", "scheme: https"],
+  ] as const)
+    it(`${type} is read with its files, which are watched; a broken one changes nothing`, async () => {
+      const tlsFiles = new TlsFiles();
+      const source = `{ type: ${type}, name: numbers, parameters: { ${more}, tls: ${whole} } }`;
+      const loaded = await loadSource(source, tlsFiles);
+      assert.ok(loaded.problems === undefined, JSON.stringify(loaded.problems));
+      const { replicaTls } = loaded.config.settings;
+      const read = replicaTls?.ofPlugin.get("numbers");
+      assert.deepEqual(
+        [read?.serverName, read?.authorities?.pem, read?.pair?.cert, read?.isInsecure],
+        ["replica.test", authority.cert, made.cert, false],
+      );
+      assert.deepEqual([replicaTls?.ofPool, replicaTls?.ofEndpoint.size], [undefined, 0]);
+      assert.deepEqual([...loaded.files].sort(), ["ca.crt", "good.crt", "good.key"].map(folder.at).sort());
+      assert.doesNotMatch(JSON.stringify([loaded.config, effectiveConfig(loaded, {})]), /PRIVATE KEY/);
+      const plain = await loadSource(`{ type: ${type}, name: numbers, parameters: { ${more} } }`);
+      assert.ok(plain.problems === undefined);
+      assert.deepEqual(
+        changesBetween(plain, loaded).filter((line) => line.includes("tls")),
+        [`plugins' tls certificate ${folder.at("good.crt")} added`, "plugins' tls changed"],
+      );
+      writeFileSync(folder.at("ca.crt"), "nothing");
+      const again = await loadSource(source, tlsFiles);
+      writeFileSync(folder.at("ca.crt"), authority.cert);
+      const kept = again.config?.settings.replicaTls?.ofPlugin.get("numbers")?.authorities;
+      assert.equal(kept?.pem, authority.cert);
+      assert.match(kept?.fault ?? "", /holds no certificate/);
+    });
+
+  const refusals: readonly (readonly [source: string, problem: RegExp])[] = [
+    ["{ type: metrics, parameters: { port: 1, tls: { caFile: none } } }", /parameters\.tls\.caFile {2}found no file/],
+    [
+      "{ type: metrics, parameters: { port: 1, tls: { caFil: ca.crt } } }",
+      /caFil {2}found the unknown key.*Did you mean "caFile"/,
+    ],
+    [
+      "{ type: metrics, parameters: { port: 1, tls: { certFile: good.crt } } }",
+      /parameters\.tls {2}.*certFile and keyFile together/,
+    ],
+    ["{ type: metrics, parameters: { port: 1, scheme: http, tls: {} } }", /parameters\.tls {2}.*wanted scheme: https beside it/],
+    ["{ type: dcgm, parameters: { tls: { caFile: ca.crt } } }", /parameters\.tls {2}.*wanted scheme: https beside it/],
+  ];
+  for (const [source, problem] of refusals)
+    it(`refuses ${source}`, async () => {
+      const { problems = [] } = await loadSource(source);
+      assert.equal(problems.length, 1, JSON.stringify(problems));
+      assert.match(formatProblem(problems[0]!), problem);
+    });
 });
 
 describe("pool.tls and an endpoint's tls", () => {

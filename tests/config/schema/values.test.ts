@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ejectionSection } from "../../../core/features/ejection/ejection-config.ts";
+import { ejectionSection } from "../../../plugins/features/ejection/ejection-config.ts";
 import { configOf, POOL, problemsOf, router } from "../support.ts";
 
 describe("times and sizes with a unit", () => {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { configText } from "../../../apps/cli/show/config-text.ts";
 import { loadTexts } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { effectiveConfig } from "../../../config/show/effective.ts";
-import { configText, withoutDefaults } from "../../../core/cli/show/config-text.ts";
+import { withoutDefaults } from "../../../config/show/without-defaults.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 
 const TEXT = `apiVersion: signalbox/v1

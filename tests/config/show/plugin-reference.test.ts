@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { ownTypes } from "../../../config/plugins/instances.ts";
 import { describePlugins } from "../../../config/show/plugin-reference.ts";
-import { pluginsPage } from "../../../config/show/plugins-page.ts";
 import { builtIns } from "../../../plugins/registry.ts";
+import { pluginsPage } from "../../support/documents/plugins-page.ts";
 
 describe("docs/plugins.md", () => {
   const page = readFileSync(join(import.meta.dirname ?? ".", "../../../docs/plugins.md"), "utf8");

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ScanJob, ScanTurns } from "../../../core/body/scan-turns.ts";
+import { systemClock } from "../../../core/contract/clock.ts";
 
 /** Turns of an event loop by hand; each step of a scan takes `stepMs`. */
 function setUp(stepMs: number) {
   let nowMs = 0;
   const turns: (() => void)[] = [];
-  const scanTurns = new ScanTurns({ now: () => nowMs }, (run) => void turns.push(run));
+  const scanTurns = new ScanTurns({ ...systemClock, now: () => nowMs }, (run) => void turns.push(run));
   const steps: string[] = [];
   const job = (name: string, count: number): ScanJob => {
     let left = count;
@@ -56,7 +57,7 @@ describe("turns of scanning", () => {
   it("steps are short at first, longer while they are quick, and shorter after a slow one", () => {
     let nowMs = 0;
     const turns: (() => void)[] = [];
-    const scanTurns = new ScanTurns({ now: () => nowMs }, (run) => void turns.push(run));
+    const scanTurns = new ScanTurns({ ...systemClock, now: () => nowMs }, (run) => void turns.push(run));
     const steps: number[] = [];
     /** As an engine: the first KiB are ten times as slow as the rest, and later there is one pause. */
     const scanStep = (bytes: number) => {

@@ -25,7 +25,7 @@ it("one of a plugin's own is looked for", () => {
     const bytes = Buffer.from(text);
     const check = new ResponseCheck(shape, false);
     check.read(bytes, [0, bytes.length], 1);
-    return check.lack(bytes, bytes.length);
+    return check.flaw(bytes, bytes.length)?.what ?? "";
   };
   assert.deepEqual(['{"data" : []}', '{"results":null}', "data: 1"].map(lackOf), [
     "",

@@ -5,14 +5,14 @@ import type { EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { silentLog } from "../../../core/contract/log.ts";
 import type { Source } from "../../../core/contract/source.ts";
 import { ControlPlane } from "../../../core/control/control-plane.ts";
-import { DEFAULT_EJECTION } from "../../../core/features/ejection/ejection-config.ts";
-import { makeJudge } from "../../../core/features/live-features.ts";
 import { PROBE_DEFAULTS } from "../../../core/settings/tables.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { GetError } from "../../../core/wire/http-get-result.ts";
+import { DEFAULT_EJECTION } from "../../../plugins/features/ejection/ejection-config.ts";
 import { makeRequest, seededRandom } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
+import { FEATURES } from "../../support/section-modules.ts";
 
 const named = <Plugin>(name: string, plugin: Plugin) => ({ name, type: name, plugin });
 const spec = (name: string, host = name): EndpointSpec => ({ name, url: `http://${host}:8000`, labels: {} });
@@ -36,6 +36,7 @@ function setUp(discoveries: readonly string[] = ["static"]) {
   const asked: string[] = [];
   const published: Facts[] = [];
   const replaced: number[] = [];
+  const gone: string[] = [];
   const capacities: (readonly [slot: number, tokens: number | undefined])[] = [];
   const found = new Map<string, (specs: readonly EndpointSpec[]) => void>();
   const plane = new ControlPlane({
@@ -46,10 +47,8 @@ function setUp(discoveries: readonly string[] = ["static"]) {
     },
     probes: PROBE_DEFAULTS,
     features: new Map<string, unknown>(),
-    makeJudge,
-    lastByteMs: () => 0,
-    cutWaiting: () => false,
-    cutStreams() {},
+    makeJudge: FEATURES.find(({ judge }) => judge)!.judge!,
+    tries: { lastByteMs: () => 0, triesAt: () => [] },
     services: { clock, random: seededRandom(1), log: silentLog, output: { print() {}, isTerminal: false } },
     load,
     async get({ url: { hostname } }, path) {
@@ -60,6 +59,7 @@ function setUp(discoveries: readonly string[] = ["static"]) {
     },
     replaced: (slot) => void replaced.push(slot),
     capacityKnown: (slot, tokens) => void capacities.push([slot, tokens]),
+    gone: ({ name }) => void gone.push(name),
     publish: (facts) => void published.push(facts),
   });
   plane.start();
@@ -291,5 +291,46 @@ describe("the plan of the next config", () => {
     assert.equal(endpoint("b").ejection?.reason, "again");
     plane.stop();
     assert.equal(clock.pending, 0);
+  });
+});
+
+describe("an endpoint that others replace", () => {
+  const replaced: EndpointSpec = { ...spec("old"), replacedBy: ["new-1", "new-2"] };
+  const namesOf = (facts: Facts | undefined) => facts?.endpoints.map(({ name, isAvailable }) => `${name} ${isAvailable}`);
+
+  it("serves until all of them are ready, and goes with the news that they are", async () => {
+    const { find, pages, clock, published } = setUp();
+    pages.set("old", "base 5000");
+    find([spec("old")]);
+    await clock.advance(5_000);
+    const slot = published.at(-1)?.endpoints[0]?.slot;
+    find([spec("new-1"), spec("new-2"), replaced]);
+    await clock.advance(5_000);
+    assert.deepEqual(namesOf(published.at(-1)), ["new-1 false", "new-2 false", "old true"]);
+    assert.equal(published.at(-1)?.endpoints[2]?.slot, slot, "it did not start anew");
+    pages.set("new-1", "base 5000");
+    await clock.advance(30_000);
+    assert.deepEqual(namesOf(published.at(-1)), ["new-1 true", "new-2 false", "old true"]);
+    pages.set("new-2", "base 5000");
+    await clock.advance(30_000);
+    assert.deepEqual(namesOf(published.at(-1)), ["new-1 true", "new-2 true"]);
+    for (const { endpoints } of published.slice(-10)) assert.ok(endpoints.some(({ isAvailable }) => isAvailable));
+  });
+
+  it("goes at once where it is not ready itself", async () => {
+    const { find, names, clock } = setUp();
+    find([spec("old")]);
+    await clock.advance(5_000);
+    find([spec("new-1"), spec("new-2"), replaced]);
+    assert.deepEqual(names(), ["new-1", "new-2"]);
+  });
+
+  it("goes at once where they are ready already", async () => {
+    const { find, pages, clock, published } = setUp();
+    for (const name of ["old", "new-1", "new-2"]) pages.set(name, "base 5000");
+    find([spec("old"), spec("new-1"), spec("new-2")]);
+    await clock.advance(5_000);
+    find([replaced, spec("new-1"), spec("new-2")]);
+    assert.deepEqual(namesOf(published.at(-1)), ["new-1 true", "new-2 true"]);
   });
 });

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../../core/contract/log.ts";
-import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
-import { NOTHING } from "../../../core/features/judge.ts";
+import { EndpointTable } from "../../../core/control/endpoint-table.ts";
+import { NEW_REPLICA, type ReplicaHealth } from "../../../core/control/readiness/replica-health.ts";
+import { NOTHING } from "../../../core/judge.ts";
 import { nextTurn } from "../../../core/runtime/next-turn.ts";
 import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
@@ -13,7 +14,7 @@ const spec = (name: string, url = `http://${name}:8000`, labels: Readonly<Record
   labels,
 });
 
-const READY: KnownHealth = { phase: "ready", models: ["base"], generation: 0 };
+const READY: ReplicaHealth = { ...NEW_REPLICA, phase: "ready", models: ["base"], generation: 0 };
 
 function setup() {
   const load = new LoadTable();

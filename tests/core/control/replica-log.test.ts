@@ -217,7 +217,7 @@ describe("that all are ready", () => {
 
 it("knows since when a replica has been in its phase, until it leaves the list", () => {
   const { at, replicaLog } = setUp();
-  const since = () => [0, 1].map((slot) => replicaLog.phaseSinceMs({ name: `e${slot}` }));
+  const since = () => [0, 1].map((slot) => replicaLog.phaseSinceMs(`e${slot}`));
   at(100, [makeEndpoint(0)]);
   at(200, [makeEndpoint(0, { share: 0.5 }), makeEndpoint(1, { phase: "starting" })]);
   assert.deepEqual(since(), [100, 200]);

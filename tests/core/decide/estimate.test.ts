@@ -4,11 +4,13 @@ import { type Estimate, estimateAt } from "../../../core/contract/estimate.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import type { LoadNumbers } from "../../../core/contract/test-kit.ts";
 import { estimate, MOST_ESTIMATED } from "../../../core/decide/estimate.ts";
+import { makeDecision } from "../../../core/test-kit/records.ts";
 import outstandingWork from "../../../plugins/scorers/outstanding-work.ts";
 import { makeEndpoint, makeEndpoints, makeLoad, makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
 const NaN_ = Number.NaN;
+const legWith = (estimates: ArrayLike<number>) => makeDecision({ estimates }).legs[0]!;
 const prefix = makePrefix(10, 100, [3, 10, 20]);
 
 describe("what is expected at an endpoint", () => {
@@ -44,8 +46,8 @@ describe("what is expected at an endpoint", () => {
   for (const [name, request, load, expected] of rows) {
     it(name, () => {
       const estimates = estimate(makeRequest({ promptTokens: 1_000, ...request }), [makeEndpoint(0)], makeLoad(1, load));
-      assert.deepEqual(estimateAt({ estimates }, 0), expected);
-      assert.equal(estimateAt({ estimates }, 1), undefined);
+      assert.deepEqual(estimateAt(legWith(estimates), 0), expected);
+      assert.equal(estimateAt(legWith(estimates), 1), undefined);
     });
   }
 });
@@ -60,8 +62,8 @@ test("only the first endpoints of the order are estimated, whatever their number
     },
   });
   const estimates = estimate(makeRequest({ promptTokens: 10 }), order, load);
-  assert.equal(estimateAt({ estimates }, MOST_ESTIMATED - 1)?.waitingTokens, 1_000 - MOST_ESTIMATED);
-  assert.equal(estimateAt({ estimates }, MOST_ESTIMATED), undefined);
+  assert.equal(estimateAt(legWith(estimates), MOST_ESTIMATED - 1)?.waitingTokens, 1_000 - MOST_ESTIMATED);
+  assert.equal(estimateAt(legWith(estimates), MOST_ESTIMATED), undefined);
   assert.deepEqual([...new Set(read)].length, MOST_ESTIMATED);
 });
 
@@ -71,7 +73,7 @@ test("the times rank endpoints as the default scorer does, where no prompt waits
   const request = makeRequest({ promptTokens: 1_000, prefix });
   const scores = createPlugin(outstandingWork).score(request, endpoints, load) as number[];
   const estimates = estimate(request, endpoints, load);
-  const times = endpoints.map((_, place) => estimateAt({ estimates }, place)!.firstTokenMs);
+  const times = endpoints.map((_, place) => estimateAt(legWith(estimates), place)!.firstTokenMs);
   const shortest = Math.min(...times);
   for (const [place, ms] of times.entries()) assert.ok(Math.abs(scores[place]! - 256 / (256 + ms - shortest)) < 1e-9);
 });

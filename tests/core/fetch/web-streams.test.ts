@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
+import { type MockReplica, startMockReplica } from "../../../apps/lab/mock/replica.ts";
 import { needWebStreams } from "../../../core/fetch/web-streams.ts";
-import { type MockReplica, startMockReplica } from "../../../core/mock/replica.ts";
 import { onThisRuntime } from "../../support/own-runtime.ts";
 import { ROOT } from "../../support/suite/runtimes.ts";
 

@@ -52,6 +52,7 @@ const CONDUCTS = {
   babbles: sends("HELLO\r\n\r\n"),
   full: sends(jsonAnswer('{"error":"full"}', "503 Service Unavailable", "Retry-After: 7\r\n")),
   limits: sends(jsonAnswer('{"error":"full"}', "429 Too Many Requests", "Retry-After: 7\r\n")),
+  leaves: ({ parts }, endpoint) => parts.pool.load.replaced(endpoint.slot, false),
   thinks: ({ parts }) => parts.clock.advance(1_000),
   resets: ({ parts }, endpoint) => parts.upstreamOf(endpoint).accept().receiveReset(),
   isSilent({ parts }, endpoint) {
@@ -64,7 +65,7 @@ const CONDUCTS = {
 type Step = `e${0 | 1 | 2} ${keyof typeof CONDUCTS}`;
 
 /** What is so before the request comes. */
-type Before = (parts: MemoryParts) => void;
+type Before = (parts: MemoryParts) => void | Promise<void>;
 const isSaturated =
   (endpoint: Endpoint): Before =>
   (parts) =>
@@ -75,11 +76,16 @@ const isRemoved =
     parts.pool.load.replaced(endpoint.slot, false);
 /** One request has been answered there, and its connection is kept. */
 const isKept =
-  (endpoint: Endpoint): Before =>
+  (endpoint: Endpoint, answer = OK): Before =>
   (parts) => {
     setUp({ parts }).forward.begin(parts.clock.now());
-    parts.upstreamOf(endpoint).send(OK);
+    parts.upstreamOf(endpoint).send(answer);
   };
+const OK_FOR_5_S = OK.replace("\r\n\r\n", "\r\nKeep-Alive: timeout=5\r\n\r\n");
+const isIdle =
+  (ms: number): Before =>
+  (parts) =>
+    parts.clock.advance(ms);
 
 /** The same at the second endpoint, after the first one refused. */
 const isKeptBehind =
@@ -187,53 +193,56 @@ const rows: readonly Row[] = [
     told: ["e0"],
   },
   {
-    name: "a kept connection that ends, then another replica",
-    before: [isKept(E0)],
-    steps: ["e0 resets", "e1 answers"],
-    attempts: ["e0 stale", "e1 200"],
+    name: "a kept connection that ends, then a fresh one to the same replica though another is kept",
+    before: [isKeptTwice(E0)],
+    steps: ["e0 resets", "e0 answers"],
+    retries: { budgetShare: 0, budgetLeast: 0 },
+    attempts: ["e0 stale", "e0 200"],
     end: "complete",
   },
+  ...(["refuses", "never"] as const).map(
+    (conduct): Row => ({
+      name: `a kept connection that ends, and the replica ${conduct}: it may have died of the request, and nobody else gets it`,
+      before: [isKept(E0)],
+      steps: ["e0 resets", `e0 ${conduct}`],
+      attempts: ["e0 stale", conduct === "refuses" ? "e0 connect-failed" : "e0 connect-timeout"],
+      end: "upstream_reset",
+      told: ["e0"],
+    }),
+  ),
   {
-    name: "a kept connection that ends, then a fresh one to another replica though one is kept",
-    before: [isKept(E0), isKeptBehind(E0, E1)],
-    steps: ["e0 resets", "e1 resets"],
-    attempts: ["e0 stale", "e1 reset"],
+    name: "a kept connection that ends, and its replica leaves: nobody else gets it",
+    before: [isKept(E0)],
+    steps: ["e0 leaves", "e0 resets"],
+    attempts: ["e0 stale", "e0 removed"],
     end: "upstream_reset",
   },
   {
-    name: "a kept connection that ends, and all others refuse: the same replica once more, on a fresh one though another is kept",
-    before: [isKeptTwice(E0)],
-    steps: ["e0 resets", "e1 refuses", "e0 answers"],
-    limits: { retries: 1 },
-    attempts: ["e0 stale", "e1 connect-failed", "e0 200"],
+    name: "a kept connection that was idle for as long as its replica keeps one, and the replica refuses: another one gets it",
+    limits: { upstreamIdleTimeoutMs: 60_000 },
+    before: [isKept(E0, OK_FOR_5_S), isIdle(5_000)],
+    steps: ["e0 resets", "e0 refuses", "e1 answers"],
+    attempts: ["e0 stale", "e0 connect-failed", "e1 200"],
     end: "complete",
-    told: ["e1"],
+    told: ["e0"],
   },
   {
-    name: "a kept connection that ends, and all others are full: the same replica once more",
-    before: [isKept(E0)],
-    steps: ["e0 resets", "e1 full", "e2 limits", "e0 answers"],
-    attempts: ["e0 stale", "e1 503", "e2 429", "e0 200"],
-    end: "complete",
-  },
-  {
-    name: "a kept connection that ends, the others have left, and nobody listens any more: the client is told of the first",
-    before: [isKept(E0), isRemoved(E1), isRemoved(E2)],
+    name: "the same, idle for less: nobody else gets it",
+    before: [isKept(E0, OK_FOR_5_S), isIdle(3_000)],
     steps: ["e0 resets", "e0 refuses"],
-    attempts: ["e0 stale", "e1 removed", "e2 removed", "e0 connect-failed"],
+    attempts: ["e0 stale", "e0 connect-failed"],
     end: "upstream_reset",
     told: ["e0"],
   },
   {
-    name: "a kept connection that ends, without budget: the same replica, and nobody else gets it",
-    retries: { budgetShare: 0, budgetLeast: 0 },
-    before: [isKept(E0)],
-    steps: ["e0 resets", "e0 resets"],
-    attempts: ["e0 stale", "e0 reset"],
+    name: "a kept connection that ends, and the replica is full: it lives, so that another one gets it, on a fresh one though one is kept",
+    before: [isKept(E0), isKeptBehind(E0, E1)],
+    steps: ["e0 resets", "e0 full", "e1 resets"],
+    attempts: ["e0 stale", "e0 503", "e1 reset"],
     end: "upstream_reset",
   },
   {
-    name: "a kept connection that ends after so long that the request may have been read: the same replica, and nobody else gets it",
+    name: "a kept connection that ends, and the fresh one, too: nobody else gets it",
     before: [isKept(E0)],
     steps: ["e0 thinks", "e0 resets", "e0 resets"],
     attempts: ["e0 stale", "e0 reset"],
@@ -275,7 +284,7 @@ describe("a request is tried in turn", () => {
     it(`${name}: ${end}`, async () => {
       const world = setUp({ parts: makeParts(limits, retries) });
       const { parts, forward, ticket, ends } = world;
-      for (const make of before) make(parts);
+      for (const make of before) await make(parts);
       const connections = () => ENDPOINTS.map((each) => parts.upstreamOf(each).sockets.length);
       const connectionsBefore = connections();
       forward.begin(parts.clock.now());
@@ -370,7 +379,7 @@ describe("each try", () => {
       const parts = makeParts();
       const body = Buffer.from("a prompt that is longer than a block. ".repeat(10));
       const key = { api: "chat", target: "base", cacheSalt: "" };
-      const prefixOf = () => parts.pool.prefixIndex.match(key, body, [[0, body.length]], 100);
+      const prefixOf = () => parts.pool.prefixIndex!.match(key, body, [[0, body.length]], 100);
       setUp({ parts, request: makeRequest({ promptTokens: 100, prefix: prefixOf() }) }).forward.begin(parts.clock.now());
       parts.upstreamOf(E0).refuse();
       parts.upstreamOf(E1).send(jsonAnswer("{}", "503 Service Unavailable"));

@@ -24,7 +24,7 @@ function begin(options: ForwardOptions = {}): ForwardWorld {
   return beginForward({ request: makeRequest({ isStream: true, ...prompt }), draft, ...options, endpoints, parts });
 }
 
-const prefixOf = (parts: MemoryParts) => parts.pool.prefixIndex.match(KEY, PROMPT, [[0, PROMPT.length]], TOKENS);
+const prefixOf = (parts: MemoryParts) => parts.pool.prefixIndex!.match(KEY, PROMPT, [[0, PROMPT.length]], TOKENS);
 
 describe("what the replica gets", () => {
   const urls: readonly (readonly [url: string, line: string, host: string])[] = [

@@ -11,17 +11,16 @@ const FIRST: TryState = {
   retriesLeft: 2,
   hasBudget: true,
   mayTryFresh: true,
-  wasStale: false,
+  mayHaveDied: false,
   mayLeaveWedged: false,
 };
 const UNDELIVERED: readonly UpstreamFailure[] = ["connect-failed", "connect-timeout"];
 const DELIVERED: readonly UpstreamFailure[] = ["reset", "timeout", "gone", "invalid"];
 
-const failed = (failure: UpstreamFailure, tookMs = 1): TryEvent => ({
+const failed = (failure: UpstreamFailure, isDelivered = !UNDELIVERED.includes(failure)): TryEvent => ({
   type: "failed",
   failure,
-  isDelivered: !UNDELIVERED.includes(failure),
-  tookMs,
+  isDelivered,
 });
 const missing = (isConfigured: boolean): TryEvent => ({ type: "missing", isConfigured });
 const NOTHING_LEFT = { retriesLeft: 0, hasBudget: false, hasSpare: false };
@@ -36,17 +35,17 @@ describe("the next step", () => {
       [`${failure} after a delivered try: no other replica gets it`, failed(failure), { wasDelivered: true }, "fail"] as const,
     ]),
     ...DELIVERED.map((failure) => [`${failure}: the replica may have processed it`, failed(failure), {}, "fail"] as const),
-    ["stale: the next replica", failed("stale"), { wasStale: true }, "next"],
-    ["stale, and it took long: the replica may have worked on it", failed("stale", 501), { wasStale: true }, "fresh"],
-    ["stale without a spare: once more on the same replica", failed("stale"), { hasSpare: false, wasStale: true }, "fresh"],
-    ["stale without a retry left: once more on the same replica", failed("stale"), { retriesLeft: 0, wasStale: true }, "fresh"],
-    ["stale without budget: once more on the same replica", failed("stale"), { hasBudget: false, wasStale: true }, "fresh"],
+    ["stale: once more on the same replica", failed("stale"), {}, "fresh"],
+    ["stale, nothing else left: the same", failed("stale"), NOTHING_LEFT, "fresh"],
+    ["stale, and it had closed the connection before: the same", failed("stale", false), {}, "fresh"],
     ["stale, where no further delivery is allowed", failed("stale"), { mayTryFresh: false }, "fail"],
-    ["connect-failed after stale, without a spare: back", failed("connect-failed"), { hasSpare: false, wasStale: true }, "fresh"],
-    ["reset after stale", failed("reset"), { wasStale: true }, "fail"],
-    ["503 after stale, without a spare: back", status(503), { hasSpare: false, wasStale: true }, "fresh"],
-    ["nothing sent after stale, no endpoint left: back", { type: "not-sent" }, { hasSpare: false, wasStale: true }, "fresh"],
-    ["nothing sent after stale and back", { type: "not-sent" }, { hasSpare: false, wasStale: true, mayTryFresh: false }, "fail"],
+    ["stale and closed before, where no further try is allowed", failed("stale", false), { mayTryFresh: false }, "fail"],
+    ...UNDELIVERED.map(
+      (failure) =>
+        [`${failure} behind stale: it may have died of the request`, failed(failure), { mayHaveDied: true }, "fail"] as const,
+    ),
+    ["nothing sent behind stale: the same", { type: "not-sent" }, { mayHaveDied: true }, "fail"],
+    ["reset behind stale", failed("reset"), { mayHaveDied: true }, "fail"],
     ["wedged: it may have been worked on", failed("wedged"), {}, "fail"],
     ["wedged, and the config lets it leave", failed("wedged"), { mayLeaveWedged: true }, "next"],
     ["503 without budget: the client sees it", status(503), { hasBudget: false }, "relay"],
@@ -79,9 +78,9 @@ const anyState = fc.record<TryState>({
   hasBudget: fc.boolean(),
   mayLeaveWedged: fc.constant(false),
   mayTryFresh: fc.boolean(),
-  wasStale: fc.boolean(),
+  mayHaveDied: fc.boolean(),
 });
-const anyFailure = fc.constantFrom(...UNDELIVERED, ...DELIVERED, "stale" as const).map(failed);
+const anyFailure = fc.constantFrom(...UNDELIVERED, ...DELIVERED, "stale" as const).map((failure) => failed(failure));
 const anyEvent = fc.oneof(
   anyFailure,
   fc.integer({ min: 200, max: 599 }).map(status),
@@ -92,7 +91,9 @@ const anyEvent = fc.oneof(
 test("a request that one replica may have processed goes to no other, for any later event", () => {
   fc.assert(
     fc.property(anyEvent, anyState, (event, state) => {
-      const isDelivered = state.wasDelivered || (event.type === "failed" && event.isDelivered && event.failure !== "stale");
+      const isUnanswered = event.type === "failed" || event.type === "not-sent";
+      const isDelivered =
+        state.wasDelivered || (isUnanswered && state.mayHaveDied) || (event.type === "failed" && event.isDelivered);
       const step = nextStep(event, state);
       return !(isDelivered && (step === "next" || step === "again"));
     }),

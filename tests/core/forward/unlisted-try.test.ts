@@ -30,7 +30,8 @@ describe("what a replica does not have, by the body of its 404", () => {
     ["", "v1", PATH],
   ];
   for (const [text, target, refused] of rows)
-    it(`${text}: ${refused ?? "none of both"}`, () => assert.equal(refusedBy(text, { target, path: PATH }), refused));
+    it(`${text}: ${refused ?? "none of both"}`, () =>
+      assert.equal(refusedBy(text, makeRequest({ target, path: PATH })), refused));
 });
 
 const MISSING = '{"error":{"message":"The model `v1` does not exist."}}';

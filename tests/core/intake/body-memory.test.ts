@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { EndpointRecords } from "../../../core/features/ejection/endpoint-records.ts";
-import { TrafficWatch } from "../../../core/features/ejection/traffic-watch.ts";
-import type { RequestReceiver } from "../../../core/host/request-receiver.ts";
+import type { RequestReceiver } from "../../../core/contract/slots/decode.ts";
 import { intake } from "../../../core/intake/starter.ts";
+import { EndpointRecords } from "../../../plugins/features/ejection/endpoint-records.ts";
+import { TrafficWatch } from "../../../plugins/features/ejection/traffic-watch.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { MemoryParts } from "../../support/memory-parts.ts";
 import { RecordedResponse } from "../../support/recorded-response.ts";
@@ -178,7 +178,7 @@ it("a stream that breaks off after its body was freed is still told from another
   const { parts, send } = setUp(2 ** 20, endpoints);
   const ejector = { sent() {}, ended() {}, failed: ({ name }: { name: string }) => void blamed.push(name), succeeded() {} };
   const records = new EndpointRecords();
-  const traffic = new TrafficWatch({ records, ejector, poolRate: () => 1 });
+  const traffic = new TrafficWatch({ records, ejector, poolRate: () => 1, endpoints: () => endpoints });
   Object.assign(parts.pool.control, { traffic });
   // The same bytes fail on both endpoints: the second failure is the request's own.
   for (const endpoint of endpoints) {

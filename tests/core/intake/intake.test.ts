@@ -5,7 +5,7 @@ import { RouterError } from "../../../core/contract/errors.ts";
 import type { LoadView } from "../../../core/contract/load-view.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import type { TargetQuestion } from "../../../core/contract/rewriter.ts";
-import type { RequestReceiver } from "../../../core/host/request-receiver.ts";
+import type { RequestReceiver } from "../../../core/contract/slots/decode.ts";
 import { intake } from "../../../core/intake/starter.ts";
 import { factsOf } from "../../../core/state/facts.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
@@ -355,7 +355,7 @@ describe("an outcome", () => {
     pool.load.begin(fresh.slot, { tokens: 10, hasFirstByte: true }, 0);
     world.receiver?.bodyEnd();
     assert.deepEqual(seen, [true, [fresh], 1]);
-    assert.deepEqual([world.replica.sockets.length, pool.connections(fresh).sockets.length], [0, 1]);
+    assert.deepEqual([world.replica.sockets.length, pool.connections.of(fresh).sockets.length], [0, 1]);
   });
 
   it("is by the config that was active at the request's head, whatever is active at its end", () => {

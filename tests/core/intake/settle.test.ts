@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { Observer } from "../../../core/contract/observer.ts";
 import { settle } from "../../../core/intake/settle.ts";
-import { Ticket } from "../../../core/request/ticket.ts";
+import type { Run } from "../../../core/run.ts";
 import { makeRequest } from "../../support/endpoints.ts";
-import { MemoryParts } from "../../support/memory-parts.ts";
+import { MemoryParts, makeRun } from "../../support/memory-parts.ts";
 
 const CHAT = "/v1/chat/completions";
 const observer = (name: string, finished: Observer["finished"]) => ({ name, type: name, plugin: { finished } });
@@ -18,16 +18,17 @@ function setUp(observers?: MemoryParts["config"]["observers"]) {
     observers: observers ?? [observer("first", tell("first")), observer("second", tell("second"))],
   });
   Object.assign(parts.pool, { figures: { ended: tell("figures") } });
-  Object.assign(parts.features, { settled: tell("features") });
+  const feature = { name: "f", type: "f", plugin: { settled: tell("features") } };
+  parts.config = { ...parts.config, slots: { ...parts.config.slots, settled: [feature] } };
   Object.assign(parts.configs, { giveBack: tell("config") });
   return { parts, told };
 }
 
-function endedTicket(path = CHAT): Ticket {
-  const ticket = new Ticket("id", "GET", 0);
-  ticket.path = path;
-  if (path === CHAT) ticket.request = makeRequest();
-  return ticket;
+function endedRun(parts: MemoryParts, path = CHAT): Run {
+  const run = makeRun(parts, "{}");
+  run.ticket.path = path;
+  if (path === CHAT) run.ticket.request = makeRequest();
+  return run;
 }
 
 describe("who is told that a request has ended", () => {
@@ -44,7 +45,7 @@ describe("who is told that a request has ended", () => {
   for (const [name, path, error, expected] of rows) {
     it(name, () => {
       const { parts, told } = setUp();
-      settle(endedTicket(path), error, parts.config, parts);
+      settle(endedRun(parts, path), error);
       assert.deepEqual(told, expected);
     });
   }
@@ -52,11 +53,10 @@ describe("who is told that a request has ended", () => {
   it("observers of the config that the request took, of a ticket with its end, its time and its error", async () => {
     const seen: unknown[] = [];
     const { parts } = setUp([observer("o", ({ durationMs, wallMs, error }) => void seen.push(durationMs, wallMs, error))]);
-    const { config } = parts;
-    parts.config = { ...config, observers: [] };
-    const ticket = endedTicket();
+    const run = endedRun(parts);
+    parts.config = { ...parts.config, observers: [] };
     await parts.clock.advance(40);
-    settle(ticket, new RouterError("saturated", "Later."), config, parts);
+    settle(run, new RouterError("saturated", "Later."));
     assert.deepEqual(seen, [40, parts.clock.wall(), { code: "saturated", message: "Later." }]);
   });
 });
@@ -75,9 +75,9 @@ describe("an observer that fails", () => {
     it(`${name} is told to the operator, and keeps nobody from the ticket`, async () => {
       const seen: string[] = [];
       const { parts, told } = setUp([observer("broken", finished), observer("other", ({ id }) => void seen.push(id))]);
-      settle(endedTicket(), undefined, parts.config, parts);
+      settle(endedRun(parts), undefined);
       await Promise.resolve();
-      assert.deepEqual(seen, ["id"]);
+      assert.deepEqual(seen, ["request-1"]);
       assert.deepEqual(told, ["figures", "features", "config"]);
       assert.deepEqual(parts.logged, [["An observer failed", "broken", "Error: no disk"]]);
     });

@@ -29,11 +29,11 @@ describe("traceRequest", () => {
     it(`takes ${what}`, () => {
       const reports: string[] = [];
       const faults = { report: (plugin: string, message: string) => void reports.push(`${plugin}: ${message}`) };
-      const found = traceRequest({ tracer: { name: "mine", type: "mine", plugin: { trace } } }, head, faults);
+      const found = traceRequest({ name: "mine", type: "mine", plugin: { finished() {}, trace } }, head, faults);
       assert.equal(found, isTraced ? good : undefined);
       assert.match(reports.join("\n"), lines);
     });
   }
 
-  it("asks nobody where no observer traces", () => assert.equal(traceRequest({}, head, { report() {} }), undefined));
+  it("asks nobody where no observer traces", () => assert.equal(traceRequest(undefined, head, { report() {} }), undefined));
 });

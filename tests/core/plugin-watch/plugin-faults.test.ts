@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { silentLog } from "../../../core/contract/log.ts";
 import { faultText, PluginFaults } from "../../../core/plugin-watch/plugin-faults.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
@@ -43,7 +44,7 @@ describe("faultText", () => {
 it("PluginFaults logs a plugin's first fault at once, and then one in ten seconds with their number", async () => {
   const clock = new FakeClock();
   const logged: unknown[] = [];
-  const faults = new PluginFaults(clock, { warn: (_message, fields) => void logged.push(fields) });
+  const faults = new PluginFaults(clock, { ...silentLog, warn: (_message, fields) => void logged.push(fields) });
   for (let i = 0; i < 5; i++) faults.report("one", `fault ${i}`);
   faults.report("other", "fault");
   assert.deepEqual(logged.splice(0), [

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Profile } from "../../../core/active-config.ts";
+import { systemClock } from "../../../core/contract/clock.ts";
 import { makeLoad, makeRequest } from "../../../core/contract/test-kit.ts";
 import { decide } from "../../../core/decide/decide.ts";
 import { PluginTimes } from "../../../core/plugin-watch/plugin-times.ts";
 import { factsOf } from "../../../core/state/facts.ts";
 import { makeEndpoints, seededRandom } from "../../support/endpoints.ts";
+import { usageOf } from "../../support/usage.ts";
 
 const BUDGET_MS = 2;
 const FACTS = factsOf(makeEndpoints(2));
@@ -17,11 +19,19 @@ function setUp() {
   let nowMs = 0;
   const logged: string[] = [];
   const tell = (message: string, fields: unknown) => void logged.push(`${message}: ${(fields as { plugin: string }).plugin}`);
-  const times = new PluginTimes({ now: () => nowMs }, { info: tell, warn: tell, error: tell });
+  let [cpuMs, waits, preemptions] = [0, 0, 0];
+  const clock = { ...systemClock, now: () => nowMs };
+  const log = { info: tell, warn: tell, error: tell };
+  const times = new PluginTimes(clock, log, () => usageOf(cpuMs, waits, preemptions));
+  /** What the time of a plugin is made of: it computes, it waits of itself, or it waits for a processor. */
+  const spent: { as: "work" | "wait" | "preempted" } = { as: "work" };
   const tookMs: Record<Kind, number> = { filter: 0, scorer: 0, picker: 0 };
   const asked: Record<Kind, number> = { filter: 0, scorer: 0, picker: 0 };
   const take = <Result>(kind: Kind, result: Result): Result => {
     nowMs += tookMs[kind];
+    if (spent.as === "work") cpuMs += tookMs[kind];
+    if (spent.as === "wait") waits += 1;
+    if (spent.as === "preempted") preemptions += 1;
     asked[kind] += 1;
     return result;
   };
@@ -46,7 +56,7 @@ function setUp() {
     }
     return votes;
   };
-  return { times, tookMs, asked, logged, requests };
+  return { times, tookMs, spent, asked, logged, requests };
 }
 
 describe("the time of plugins", () => {
@@ -82,6 +92,25 @@ describe("the time of plugins", () => {
       assert.deepEqual(logged, [`A plugin takes more time per request than it may: ${kind.charAt(0)}`]);
     });
   }
+
+  it("over it because the machine is busy is not", () => {
+    const { times, tookMs, spent, logged, requests } = setUp();
+    Object.assign(tookMs, { filter: 50, scorer: 50, picker: 50 });
+    spent.as = "preempted";
+    assert.equal(requests(100, 1_000), 100);
+    assert.deepEqual([times.slow, logged], [[], []]);
+    spent.as = "work";
+    requests(20, 1_000);
+    assert.equal(times.slow.length, 3, "and what they compute themselves is seen beside it");
+  });
+
+  it("over it because it waits for something itself is", () => {
+    const { times, tookMs, spent, requests } = setUp();
+    tookMs.scorer = 3;
+    spent.as = "wait";
+    requests(20, 1_000);
+    assert.equal(times.slow[0]?.hasNoVote, true);
+  });
 
   it("over it in a few requests is not", () => {
     const { times, tookMs, requests } = setUp();

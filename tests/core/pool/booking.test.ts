@@ -3,7 +3,8 @@ import { describe, it, test } from "node:test";
 import fc from "fast-check";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { AttemptFailure, Usage } from "../../../core/contract/outcome.ts";
-import { Booking, type BookingPool } from "../../../core/pool/booking.ts";
+import { Booking } from "../../../core/pool/booking.ts";
+import type { Pool } from "../../../core/pool/pool.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { PrefixIndex } from "../../../core/state/prefix-index.ts";
 import { DEFAULT_RATE } from "../../../core/state/replica-speeds.ts";
@@ -20,7 +21,8 @@ const USAGE: Usage = { promptTokens: TOKENS, outputTokens: 50, cachedTokens: 0 }
 /** The endpoint that has the slot now. */
 const endpointIn = (load: LoadTable, slot: number) => makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) });
 
-const poolOf = (load: LoadTable, prefixIndex?: PrefixIndex): BookingPool => ({ load, prefixIndex, tokenScale: new TokenScale() });
+/** What of a pool a booking takes from, and teaches. */
+const poolOf = (load: LoadTable, prefixIndex?: PrefixIndex) => ({ load, prefixIndex, tokenScale: new TokenScale() }) as Pool;
 
 /** One endpoint whose cache is believed to hold the first half of the prompt. */
 function setUp() {

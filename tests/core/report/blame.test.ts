@@ -2,10 +2,19 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ErrorCode, RouterError } from "../../../core/contract/errors.ts";
 import type { Attempt, Outcome } from "../../../core/contract/outcome.ts";
-import { type Blame, blameOf, type ErrorClass, errorClassOf, type TryVerdict, verdictOf } from "../../../core/report/blame.ts";
+import {
+  type Blame,
+  blameOf,
+  type ErrorClass,
+  errorClassOf,
+  type TryVerdict,
+  verdictOf,
+  wasServed,
+} from "../../../core/report/blame.ts";
+import { makeOutcome } from "../../../core/test-kit/records.ts";
 
 describe("who kept a request from what it asked for", () => {
-  const cases: readonly [name: string, outcome: Pick<Outcome, "status" | "ending">, code: ErrorCode | undefined, Blame][] = [
+  const cases: readonly [name: string, outcome: Partial<Outcome>, code: ErrorCode | undefined, Blame][] = [
     ["it was served", { status: 200, ending: "complete" }, undefined, "nobody"],
     ["a replica's 400", { status: 400, ending: "complete" }, undefined, "client"],
     ["a replica's 429", { status: 429, ending: "complete" }, undefined, "replica"],
@@ -23,16 +32,34 @@ describe("who kept a request from what it asked for", () => {
   ];
   for (const [name, outcome, code, blame] of cases) {
     const error = code && { code, message: "" };
-    it(name, () => assert.equal(blameOf({ ...outcome, error }), blame));
+    it(name, () => assert.equal(blameOf(makeOutcome({ ...outcome, error })), blame));
   }
 
   it("a response that lacks what its API's have: the replica's", () => {
     const attempts = [{ endpoint: "e0", result: "malformed", startedMs: 0, endedMs: 1 }] as const;
-    const outcome = { status: 200, ending: "complete", error: undefined, attempts } as const;
+    const outcome = makeOutcome({ attempts });
     assert.deepEqual(
       [blameOf(outcome), errorClassOf(outcome), blameOf({ ...outcome, ending: "client-left" })],
       ["replica", "replica", "client"],
     );
+  });
+
+  const said: readonly (readonly [result: number, Blame, ErrorClass])[] = [
+    [400, "client", "client"],
+    [422, "client", "client"],
+    [429, "replica", "replica"],
+  ];
+  for (const [result, blame, errorClass] of said)
+    it(`an error of status ${result} inside of a 200: as one of that status`, () => {
+      const attempts = [{ endpoint: "e0", result, startedMs: 0, endedMs: 1 }];
+      const outcome = makeOutcome({ attempts });
+      assert.deepEqual([blameOf(outcome), errorClassOf(outcome), wasServed(outcome)], [blame, errorClass, false]);
+    });
+
+  it("a status that a later try made good says nothing", () => {
+    const attempts = [503, 200].map((result) => ({ endpoint: "e0", result, startedMs: 0, endedMs: 1 }));
+    const outcome = makeOutcome({ attempts });
+    assert.deepEqual([blameOf(outcome), wasServed(outcome)], ["nobody", true]);
   });
 
   it("every code of the router with a status of 500 and above is the replicas' or its own", () => {
@@ -45,7 +72,7 @@ describe("who kept a request from what it asked for", () => {
     ];
     for (const code of codes) {
       const { status } = new RouterError(code, "");
-      assert.notEqual(blameOf({ status, ending: "complete", error: { code, message: "" } }), "client", code);
+      assert.notEqual(blameOf(makeOutcome({ status, error: { code, message: "" } })), "client", code);
     }
   });
 });
@@ -69,15 +96,11 @@ describe("what a try says of its endpoint", () => {
   for (const [result, verdict] of cases) it(String(result), () => assert.equal(verdictOf(result), verdict));
 });
 
-type Ended = Pick<Outcome, "ending" | "error" | "status">;
-const ended = (status: number, code = "", ending: Outcome["ending"] = "complete"): Ended => ({
-  ending,
-  status,
-  error: code === "" ? undefined : { code, message: "Why." },
-});
+const ended = (status: number, code = "", ending: Outcome["ending"] = "complete"): Outcome =>
+  makeOutcome({ ending, status, error: code === "" ? undefined : { code, message: "Why." } });
 
 describe("whose fault a failed request is", () => {
-  const cases: readonly [name: string, request: Ended, fault: ErrorClass | undefined][] = [
+  const cases: readonly [name: string, request: Outcome, fault: ErrorClass | undefined][] = [
     ["a response", ended(200), undefined],
     ["a redirect of the replica's", ended(307), undefined],
     ["a client that left", ended(0, "", "client-left"), undefined],

@@ -89,8 +89,10 @@ test("a decision as plain JSON", () => {
     refusal: null,
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
     mirrors: [],
+    notes: [],
     principal: null,
     wait: null,
+    session: null,
     shadow: null,
     attempts: [makeAttempt("e1", 200)],
   });

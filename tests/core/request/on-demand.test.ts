@@ -3,8 +3,10 @@ import { describe, it } from "node:test";
 import { nameSet } from "../../../core/contract/name-set.ts";
 import type { OnDemand } from "../../../core/contract/request.ts";
 import { mayBeLoaded, onDemand } from "../../../core/request/on-demand.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../../core/settings.ts";
 import { factsOf } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
+import { makeActiveConfig } from "../../support/active-config.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 
 const targets = nameSet(["food-v1", "../secret", "other-base"]);
@@ -14,8 +16,10 @@ function makePool() {
   const load = new LoadTable();
   load.knowAdapters(0, { names: new Set() });
   load.knowAdapters(2, { names: new Set() });
-  return { load, facts: factsOf(endpoints) };
+  return { table: load, load: load.at(0), facts: factsOf(endpoints) };
 }
+
+const configOf = (unlisted: Settings["unlisted"]) => makeActiveConfig({ targets, settings: { ...DEFAULT_SETTINGS, unlisted } });
 
 describe("whether a replica that does not list the target may get it", () => {
   const rows: readonly (readonly [unlisted: "targets" | "any" | "none", target: string, answer: OnDemand, why?: string])[] = [
@@ -37,26 +41,27 @@ describe("whether a replica that does not list the target may get it", () => {
   ];
   for (const [unlisted, target, answer, why = ""] of rows) {
     it(`${unlisted}, ${JSON.stringify(target.slice(0, 20))}: ${answer} ${why}`, () => {
-      assert.equal(onDemand(target, { targets, settings: { unlisted } }, makePool()), answer);
+      const { facts, load } = makePool();
+      assert.equal(onDemand(target, configOf(unlisted), facts, load), answer);
     });
   }
 });
 
 describe("whether a target may be loaded", () => {
-  const config = { targets, settings: { unlisted: "targets" } } as const;
-
   it("until every available replica has refused it, and again when one has rested", () => {
-    const pool = makePool();
-    assert.equal(mayBeLoaded("food-v1", config, pool, 0), true);
-    pool.load.unlisted.refused(0, "food-v1", 0);
-    assert.equal(mayBeLoaded("food-v1", config, pool, 0), true);
-    pool.load.unlisted.refused(1, "food-v1", 0);
-    assert.equal(mayBeLoaded("food-v1", config, pool, 0), false);
-    pool.load.unlisted.forget(1, "food-v1");
-    assert.equal(mayBeLoaded("food-v1", config, pool, 0), true);
+    const { facts, load, table } = makePool();
+    const config = configOf("targets");
+    assert.equal(mayBeLoaded("food-v1", config, facts, load), true);
+    table.unlisted.refused(0, "food-v1", 0);
+    assert.equal(mayBeLoaded("food-v1", config, facts, load), true);
+    table.unlisted.refused(1, "food-v1", 0);
+    assert.equal(mayBeLoaded("food-v1", config, facts, load), false);
+    table.unlisted.forget(1, "food-v1");
+    assert.equal(mayBeLoaded("food-v1", config, facts, load), true);
   });
 
   it("not where the config does not allow it", () => {
-    assert.equal(mayBeLoaded("food-v1", { targets, settings: { unlisted: "none" } }, makePool(), 0), false);
+    const { facts, load } = makePool();
+    assert.equal(mayBeLoaded("food-v1", configOf("none"), facts, load), false);
   });
 });

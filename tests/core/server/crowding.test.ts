@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Crowding } from "../../../core/server/crowding.ts";
+import { collectedLog } from "../../support/collected-log.ts";
 
 test("a crowd is logged once, counted once, and over after a period without another", () => {
-  const logged: string[] = [];
-  const crowding = new Crowding({ warn: (message) => void logged.push(message) });
+  const log = collectedLog();
+  const crowding = new Crowding(log);
   const steps: readonly (readonly [turnedAway: number, hasRoom: boolean, isNow: boolean, pauses: number])[] = [
     [0, true, false, 0],
     [3, false, true, 1],
@@ -20,6 +21,6 @@ test("a crowd is logged once, counted once, and over after a period without anot
     crowding.period(hasRoom);
     assert.deepEqual([crowding.isNow, crowding.pauses], [isNow, pauses]);
   }
-  assert.equal(logged.length, 2);
-  assert.match(logged[0] ?? "", /out of file descriptors/);
+  assert.equal(log.lines.length, 2);
+  assert.match(log.lines[0] ?? "", /out of file descriptors/);
 });

@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { displacedBy } from "../../../core/server/displaced.ts";
+import type { OpenConnection } from "../../../core/server/server-shared.ts";
 
 /** Places, the oldest first: a letter for the address, in upper case with a response under way. */
 function displaced(newcomer: string, places: string): number | undefined {
-  const all = [...places].map((letter) => ({
-    peer: letter.toLowerCase(),
-    state: letter === letter.toLowerCase() ? ("idle" as const) : ("response" as const),
-  }));
+  const all = [...places].map(
+    (letter): OpenConnection => ({
+      peer: letter.toLowerCase(),
+      state: letter === letter.toLowerCase() ? "idle" : "response",
+      beginDrain() {},
+      cut() {},
+    }),
+  );
   const found = displacedBy(newcomer, all);
   return found && all.indexOf(found);
 }

@@ -30,7 +30,12 @@ describe("a quiet moment", () => {
     assert.equal(await turnsUntilQuiet((turn) => (turn === 3 ? { ms: 5 } : {})), 6);
   });
 
-  it("comes after 50 ms at the latest", async () => {
-    assert.equal(await turnsUntilQuiet(() => ({ ms: 1, accepted: 1 })), 50);
+  it("comes after 50 ms in a turn that took nobody, where no turn is quiet", async () => {
+    assert.equal(await turnsUntilQuiet(() => ({ ms: 5 })), 10);
+    assert.equal(await turnsUntilQuiet((turn) => ({ ms: 5, accepted: turn < 40 ? 1 : 0 })), 40);
+  });
+
+  it("comes after two seconds at the latest", async () => {
+    assert.equal(await turnsUntilQuiet(() => ({ ms: 5, accepted: 1 })), 400);
   });
 });

@@ -4,7 +4,7 @@ import type { Profile } from "../../../core/active-config.ts";
 import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from "../../../core/contract/test-kit.ts";
 import { decide } from "../../../core/decide/decide.ts";
 import { factsOf } from "../../../core/state/facts.ts";
-import { checkedFacts, FACTS_VERSION, type FactsDocument, readFacts, writeFacts } from "../../../core/state/facts-document.ts";
+import { checkedFacts, FACTS_VERSION, type FactsDocument, readPool, writePool } from "../../../core/state/facts-document.ts";
 import ready from "../../../plugins/filters/ready.ts";
 import weightedRandom from "../../../plugins/pickers/weighted-random.ts";
 import attributeScorer from "../../../plugins/scorers/attribute-scorer.ts";
@@ -52,23 +52,17 @@ const load = makeLoad(10, {
 });
 
 describe("facts written to a file", () => {
-  const extras = {
-    savedAt: "2030-01-01T00:00:00.000Z",
-    tokenFactors: { messages: 1.25 },
-    kept: [],
-    lost: [],
-    targets: ["v1", "v2"],
-  };
-  const text = JSON.stringify(writeFacts(factsOf(endpoints), load, extras));
+  const targets = ["v1", "v2"];
+  const text = JSON.stringify(writePool(factsOf(endpoints), load, targets));
 
   it("are the same when they are read and written again", () => {
-    const { facts, load: readLoad } = readFacts(JSON.parse(text));
-    assert.equal(JSON.stringify(writeFacts(facts, readLoad, extras)), text);
+    const { facts, load: readLoad } = readPool(JSON.parse(text));
+    assert.equal(JSON.stringify(writePool(facts, readLoad, targets)), text);
     assert.deepEqual([...facts.served], ["base", "v1"]);
   });
 
   it("have what is known of targets that replicas load", () => {
-    const { load: readLoad } = readFacts(JSON.parse(text));
+    const { load: readLoad } = readPool(JSON.parse(text));
     assert.equal(readLoad.adapterLoadMs, 300);
     assert.deepEqual(readLoad.unlisted(3, "v1"), { standing: "loading", leftMs: 200 });
     assert.equal(readLoad.unlisted(3, "v2"), undefined);
@@ -76,7 +70,7 @@ describe("facts written to a file", () => {
   });
 
   it("give the same decision as those in memory", () => {
-    const { facts, load: readLoad } = readFacts(JSON.parse(text));
+    const { facts, load: readLoad } = readPool(JSON.parse(text));
     for (let seed = 0; seed < 50; seed++) {
       const random = seededRandom(seed);
       const request = makeRequest({
@@ -107,16 +101,15 @@ const writtenLoad = makeLoad(2, {
 });
 const kept = [{ type: "model-rewrite", name: "m", version: 1, as: "map", value: [["r", 2]] }] as const;
 const document = JSON.parse(
-  JSON.stringify(
-    writeFacts(factsOf(written), writtenLoad, {
-      savedAt: "2030-01-01T00:00:00.000Z",
-      tokenFactors: { messages: 1.5 },
-      partTokens: { v1: { image: 576, audio: 0.8 } },
-      kept,
-      lost: ["lora-affinity"],
-      targets: ["v1"],
-    }),
-  ),
+  JSON.stringify({
+    version: FACTS_VERSION,
+    savedAt: "2030-01-01T00:00:00.000Z",
+    tokenFactors: { messages: 1.5 },
+    partTokens: { v1: { image: 576, audio: 0.8 } },
+    kept,
+    lost: ["lora-affinity"],
+    ...writePool(factsOf(written), writtenLoad, ["v1"]),
+  }),
 ) as FactsDocument;
 
 test("facts that were written pass the check unchanged", () => assert.deepEqual(checkedFacts(document), document));

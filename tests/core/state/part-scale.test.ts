@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Usage } from "../../../core/contract/outcome.ts";
 import type { CountedPart, PartKind } from "../../../core/contract/prompt-part.ts";
 import { PartScale, tokensOf } from "../../../core/state/part-scale.ts";
 import { TokenScale } from "../../../core/state/token-scale.ts";
+import { makeRequest } from "../../support/endpoints.ts";
 
 const KIB = (1024 * 4) / 3;
 
@@ -136,12 +138,15 @@ describe("what replicas report", () => {
   });
 });
 
+/** What a replica reports. */
+const usageOf = (promptTokens: number): Usage => ({ promptTokens, outputTokens: 0 });
+
 test("text is learnt from text alone, and parts from what is left", () => {
   const scale = new TokenScale();
-  const prompt = (promptParts: readonly CountedPart[]) => ({ api: "a", target: "m", parsedTokens: 500, promptParts });
+  const prompt = (promptParts: readonly CountedPart[]) => makeRequest({ api: "a", target: "m", parsedTokens: 500, promptParts });
   for (let n = 0; n < 200; n++) {
-    scale.reported(prompt([]), { promptTokens: 1_000 });
-    scale.reported(prompt(partsOf(scale.parts, ["image"])), { promptTokens: 1_000 + 1_500 });
+    scale.reported(prompt([]), usageOf(1_000));
+    scale.reported(prompt(partsOf(scale.parts, ["image"])), usageOf(1_000 + 1_500));
   }
   assert.ok(Math.abs(scale.factor("a") - 2) < 0.02, `factor ${scale.factor("a")}`);
   assert.ok(Math.abs(imageTokens(scale.parts) - 1_500) < 30, `image ${imageTokens(scale.parts)}`);
@@ -151,7 +156,10 @@ test("both are learnt from one prompt where the replica counts its parts apart",
   const scale = new TokenScale();
   for (let n = 0; n < 200; n++) {
     const promptParts = partsOf(scale.parts, ["image"]);
-    scale.reported({ api: "a", target: "m", parsedTokens: 50_000, promptParts }, { promptTokens: 100_300, partTokens: 300 });
+    scale.reported(makeRequest({ api: "a", target: "m", parsedTokens: 50_000, promptParts }), {
+      ...usageOf(100_300),
+      partTokens: 300,
+    });
   }
   assert.ok(Math.abs(scale.factor("a") - 2) < 0.02, `factor ${scale.factor("a")}`);
   assert.ok(Math.abs(imageTokens(scale.parts) - 300) < 20, `image ${imageTokens(scale.parts)}`);

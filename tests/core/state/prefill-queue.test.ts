@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { PrefillQueue, type PrefillWork } from "../../../core/state/prefill-queue.ts";
+import type { ReplicaSpeed } from "../../../core/state/replica-speeds.ts";
 
 const streamed = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: true });
 const whole = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: false });
 
 /** A queue of a replica that computes ten tokens in a millisecond. */
-const makeQueue = () => new PrefillQueue({ rateAt: () => 10 });
+const makeQueue = () => new PrefillQueue({ rateAt: () => 10 } as unknown as ReplicaSpeed);
 
 describe("what remains of the prompts sent to an endpoint", () => {
   const rows: readonly { name: string; sent: readonly [atMs: number, PrefillWork][]; atMs: number; remaining: number }[] = [

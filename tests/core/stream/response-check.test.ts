@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Parser } from "../../../core/contract/parser.ts";
+import { EventStream } from "../../../core/stream/event-stream.ts";
 import { ResponseCheck } from "../../../core/stream/response-check.ts";
 import { TAIL_BYTES } from "../../../core/stream/usage-tap.ts";
 import chatCompletions from "../../../plugins/parsers/chat-completions.ts";
@@ -32,12 +33,14 @@ const MESSAGES = "/v1/messages";
 function lackOf(path: string, text: string, isEventStream: boolean, size = 1e9): string {
   const bytes = Buffer.from(text);
   const check = new ResponseCheck(SHAPES[path]!, isEventStream);
+  const stream = new EventStream(0, SHAPES[path]!.hasTypes);
   for (let at = 0; at < bytes.length; at += size) {
     const piece = Buffer.concat([Buffer.from("\0"), bytes.subarray(at, at + size)]);
     check.read(piece, [1, piece.length], 1);
+    stream.read(piece, [1, piece.length], 1);
     piece.fill('"');
   }
-  return check.lack(bytes.subarray(-TAIL_BYTES), bytes.length);
+  return check.flaw(bytes.subarray(-TAIL_BYTES), bytes.length, stream)?.what ?? "";
 }
 
 const isStream = (text: string) => !text.startsWith("{");
@@ -166,7 +169,7 @@ const LIES: readonly (readonly [name: string, path: string, type: "json" | "even
     RESPONSES,
     "events",
     `${CREATED}event: response.failed\ndata: {"type":"response.failed","response":{}}\n\n`,
-    NO_EVENT,
+    "an error event",
   ],
   ["nothing embedded", "/v1/embeddings", "json", '{"object":"list","data":[]}', 'no "embedding"'],
   ["objects of another kind", "/v1/embeddings", "json", '{"data":[{"object":"embedding"}]}', 'no "embedding"'],

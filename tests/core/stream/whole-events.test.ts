@@ -26,7 +26,7 @@ class Client implements EventWriter {
   /** What has come; throws if that is no chunked framing. */
   get body(): string {
     const bytes = Buffer.from(this.wire, "latin1");
-    const decoder = new ChunkedDecoder();
+    const decoder = new ChunkedDecoder("response");
     decoder.push(bytes, 0);
     const { spans, spanCount } = decoder;
     return Array.from({ length: spanCount }, (_, i) => latin1(bytes.subarray(spans[2 * i], spans[2 * i + 1]))).join("");
@@ -40,7 +40,7 @@ function begin() {
   const client = new Client();
   const events = new WholeEvents(0, client);
   const memory = Buffer.alloc(8 * MOST_HELD_BYTES);
-  const decoder = new ChunkedDecoder();
+  const decoder = new ChunkedDecoder("response");
   /** One read of the replica's chunks; all reads share their memory. Returns what `write` does. */
   const read = (wire: string): boolean => {
     const chunk = memory.subarray(0, memory.write(wire, "latin1"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createRouter } from "../../../core/fetch.ts";
-import { startMockReplica } from "../../../core/mock/replica.ts";
+import { createRouter } from "../../../apps/fetch.ts";
+import { startMockReplica } from "../../../apps/lab/mock/replica.ts";
 import { createPlugin, explain, recordedDecisions } from "../../../core/test-kit.ts";
 import outstandingWork from "../../../plugins/scorers/outstanding-work.ts";
 

@@ -13,7 +13,7 @@ interface Decoded {
   readonly error: string;
 }
 
-function decode(pieces: readonly Buffer[], decoder = new ChunkedDecoder()): Decoded {
+function decode(pieces: readonly Buffer[], decoder = new ChunkedDecoder("response")): Decoded {
   let data = "";
   let length = 0;
   for (const piece of pieces) {
@@ -134,26 +134,58 @@ test("bodies that are refused, at the first byte that is wrong", async (t) => {
 });
 
 test("the longest chunk is 2^53 - 1 bytes", () => {
-  const decoder = new ChunkedDecoder();
+  const decoder = new ChunkedDecoder("response");
   decoder.push(latin1("001FfFfFfFfFfFfF\r\nab"), 0);
   assert.equal(decoder.dataBytes, 2);
 });
 
 test("extensions and trailers are bounded over the whole body", () => {
   const room = 16 * 1024;
-  const decoder = new ChunkedDecoder();
+  const decoder = new ChunkedDecoder("response");
   // What follows the semicolon counts, the CR with it.
   decoder.push(latin1(`1;${"a".repeat(room / 2 - 1)}\r\nx\r\n`), 0);
   decoder.push(latin1(`1;${"a".repeat(room / 2 - 1)}\r\nx\r\n1;`), 0);
   assert.throws(() => decoder.push(latin1("a"), 0), { code: "bad_framing" });
 
   for (const trailer of [`A:${"b".repeat(room - 4)}\r\n`, "A:\r\n".repeat(room / 4)]) {
-    const full = new ChunkedDecoder();
+    const full = new ChunkedDecoder("response");
     full.push(latin1(`0\r\n${trailer}`), 0);
     assert.throws(() => full.push(latin1("A"), 0), { code: "bad_framing" });
     full.reset();
     full.push(latin1(`0\r\n${trailer}\r\n`), 0);
     assert.equal(full.isDone, true);
+  }
+});
+
+test("a request's data is one span in each read, whatever its chunks are", async (t) => {
+  for (const [what, text, data] of good) {
+    await t.test(what, () => {
+      for (let at = 0; at < text.length; at++) {
+        const decoder = new ChunkedDecoder("request");
+        const pieces = cut(latin1(text), [at]).map((piece) => {
+          decoder.push(piece, 0);
+          assert.ok(decoder.spanCount <= 1);
+          return dataOf(decoder, piece);
+        });
+        assert.deepEqual([pieces.join(""), decoder.isDone], [data, true]);
+      }
+    });
+  }
+});
+
+test("a request may have many chunks of a few bytes, but not any number; a response may", () => {
+  const most = 256 * 1024;
+  const one = latin1("1\r\nx\r\n");
+  const usual = latin1(`10\r\n${"x".repeat(16)}\r\n`);
+  for (const kind of ["request", "response"] as const) {
+    const decoder = new ChunkedDecoder(kind);
+    for (let i = 0; i < most; i++) decoder.push(Buffer.from(one), 0);
+    for (let i = 0; i < most; i++) decoder.push(Buffer.from(usual), 0);
+    const more = () => decoder.push(Buffer.from(one), 0);
+    if (kind === "response") assert.doesNotThrow(more);
+    else assert.throws(more, { code: "bad_framing", message: /chunks have less than 16 bytes; send larger ones/ });
+    decoder.reset();
+    assert.doesNotThrow(more, "of each body");
   }
 });
 
@@ -186,7 +218,7 @@ const verbatim: readonly (readonly [string, string, string, boolean])[] = [
 test("what may go out as it came", async (t) => {
   for (const [what, before, text, isVerbatim] of verbatim) {
     await t.test(what, () => {
-      const decoder = new ChunkedDecoder();
+      const decoder = new ChunkedDecoder("response");
       decoder.push(latin1(before), 0);
       decoder.push(latin1(text), 0);
       assert.equal(decoder.isVerbatim, isVerbatim);
@@ -195,12 +227,14 @@ test("what may go out as it came", async (t) => {
 });
 
 test("thousands of chunks in one read, from an offset, and the array afterwards", () => {
-  const decoder = new ChunkedDecoder();
-  const bytes = latin1(`GET /${"1\r\nx\r\n".repeat(5000)}0\r\n\r\nrest`);
+  const decoder = new ChunkedDecoder("response");
+  const data = Array.from({ length: 5000 }, (_, i) => (i % 7 === 0 ? `<${i} ${"-".repeat(40)}>` : String(i % 10)));
+  const bytes = latin1(`GET /${data.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join("")}0\r\n\r\nrest`);
   decoder.push(bytes, 5);
-  assert.deepEqual([decoder.spanCount, decoder.dataBytes, decoder.isDone], [5000, 5000, true]);
+  assert.deepEqual([decoder.spanCount, decoder.dataBytes, decoder.isDone], [1024, data.join("").length, true]);
   assert.equal(bytes.toString("latin1", decoder.end), "rest");
-  assert.equal(dataOf(decoder, bytes), "x".repeat(5000));
+  assert.equal(dataOf(decoder, bytes), data.join(""));
+  assert.equal(decoder.isVerbatim, false);
 
   decoder.reset();
   assert.deepEqual([decoder.spanCount, decoder.isDone, decoder.isVerbatim], [0, false, true]);

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { nextTurn } from "../../../core/runtime/next-turn.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
+import type { ConnectionOwner } from "../../../core/wire/connection-owner.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
+import { IdleHabit } from "../../../core/wire/idle-habit.ts";
 import type { ResponseReader } from "../../../core/wire/response-reader.ts";
-import { type ConnectionOwner, UpstreamConnection } from "../../../core/wire/upstream-connection.ts";
+import { UpstreamConnection } from "../../../core/wire/upstream-connection.ts";
 import { FakeClock, settle } from "../../support/fake-clock.ts";
 import { asSocket, FakeSocket } from "../../support/fake-socket.ts";
 
@@ -25,6 +27,7 @@ class Bench {
   readonly clock = new FakeClock();
   readonly socket = new FakeSocket();
   readonly deadlines = new Deadlines(this.clock, 250);
+  readonly idleHabit = new IdleHabit();
   readonly connection: UpstreamConnection;
   /** What the reader was told, in order; calls of readDone are left out. */
   told: string[] = [];
@@ -44,7 +47,7 @@ class Bench {
     let calls: (() => void)[] = [];
     const { socket, pool } = this;
     const bench = this;
-    const owner: ConnectionOwner = {
+    const owner: ConnectionOwner<UpstreamConnection> = {
       limits: LIMITS,
       deadlines: this.deadlines,
       get goneSinceMs() {
@@ -55,6 +58,7 @@ class Bench {
         socket.on("data", read);
         return asSocket(socket);
       },
+      idleHabit: bench.idleHabit,
       heard: (atMs) => {
         bench.heardAtMs = atMs;
       },
@@ -74,6 +78,7 @@ class Bench {
   send(method = "POST", body: readonly Uint8Array[] = []): void {
     const bench = this;
     const reader: ResponseReader = {
+      isStream: true,
       get hasTokens() {
         return bench.hasTokens;
       },

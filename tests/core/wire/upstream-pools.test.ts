@@ -9,6 +9,7 @@ import { UpstreamPools } from "../../../core/wire/upstream-pools.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { waitUntil } from "../../support/router.ts";
 
+const UNHEARD = { unasked() {}, tlsFailed() {} };
 const sockets = new Set<Socket>();
 const server = createServer((socket) => {
   sockets.add(socket);
@@ -33,7 +34,7 @@ describe("pools that are replaced while connections are in use", () => {
   ];
   for (const { name, change } of changes) {
     it(`${name}: they stay open, and end with the router`, async () => {
-      const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), () => {});
+      const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), UNHEARD);
       pools.of(endpointAt("")).take(true);
       await waitUntil(() => sockets.size === 1);
       change(pools);
@@ -46,7 +47,7 @@ describe("pools that are replaced while connections are in use", () => {
 });
 
 it("an endpoint whose new address is not ready says nothing of what is under way at the old one", () => {
-  const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), () => {});
+  const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), UNHEARD);
   const old = pools.of(endpointAt(""));
   old.take(true);
   pools.follow([{ ...endpointAt("/other"), phase: "starting" }]);
@@ -57,7 +58,7 @@ it("an endpoint whose new address is not ready says nothing of what is under way
 });
 
 it("what is under way from before an endpoint left and came back is known by its address", async () => {
-  const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), () => {});
+  const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), UNHEARD);
   const endpoint = endpointAt("");
   const old = pools.of(endpoint);
   const busy = old.take(true)!;
@@ -75,7 +76,7 @@ it("what is under way from before an endpoint left and came back is known by its
 describe("other limits", () => {
   it("hold for the pools that there are, and for new ones", () => {
     const clock = new FakeClock();
-    const pools = new UpstreamPools(DEFAULT_LIMITS, clock, () => {});
+    const pools = new UpstreamPools(DEFAULT_LIMITS, clock, UNHEARD);
     assert.ok(pools.of(endpointAt("")).take(true));
     pools.useLimits({ ...DEFAULT_LIMITS, upstreamConnections: 1 });
     assert.equal(pools.of(endpointAt("")).take(true), undefined);
@@ -89,7 +90,7 @@ describe("other limits", () => {
 
 describe("a spare connection", () => {
   it("is a new one while one is idle, and the one that is idle for the longest time when there are more", () => {
-    const pool = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), () => {}).of(endpointAt(""));
+    const pool = new UpstreamPools(DEFAULT_LIMITS, new FakeClock(), UNHEARD).of(endpointAt(""));
     const [one, two] = [pool.take(true)!, pool.take(true)!];
     pool.idle(one);
     const spare = pool.takeSpare();
@@ -101,7 +102,7 @@ describe("a spare connection", () => {
   });
 
   it("is none while three quarters are in use", () => {
-    const pool = new UpstreamPools({ ...DEFAULT_LIMITS, upstreamConnections: 4 }, new FakeClock(), () => {}).of(endpointAt(""));
+    const pool = new UpstreamPools({ ...DEFAULT_LIMITS, upstreamConnections: 4 }, new FakeClock(), UNHEARD).of(endpointAt(""));
     const [first] = [pool.take(true)!, pool.take(true)!, pool.take(true)!];
     assert.equal(pool.takeSpare(), undefined);
     pool.idle(first);

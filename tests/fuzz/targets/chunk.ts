@@ -32,6 +32,9 @@ export const chunk: Target = {
       else assert.deepEqual([split.error, split.isDone], [whole.error, false], "in pieces");
       assert.ok(atError.startsWith(whole.atError) || whole.atError.startsWith(atError), "data before an error");
     }
+    const { spans: joined, atError: ___, ...request } = decode([input], "request");
+    assert.ok(joined <= 1, "one span");
+    assert.deepEqual(request, essence, "as a request");
     const expected = byPatterns(input.toString("latin1"));
     if (whole.isDone || expected !== undefined)
       assert.deepEqual(whole.isDone ? [whole.data, whole.end] : undefined, expected, "by patterns");
@@ -39,8 +42,10 @@ export const chunk: Target = {
   },
 };
 
-function decode(pieces: readonly Buffer[]) {
-  const decoder = new ChunkedDecoder();
+/** Of copies: a decoder moves data together. */
+function decode(given: readonly Buffer[], kind: "request" | "response" = "response") {
+  const pieces = given.map((piece) => Buffer.from(piece));
+  const decoder = new ChunkedDecoder(kind);
   let data = "";
   let verbatim = "";
   let spans = 0;

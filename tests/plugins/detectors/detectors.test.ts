@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Detector, EndpointRecord } from "../../../core/contract/detector.ts";
 import consecutiveFailures from "../../../plugins/detectors/consecutive-failures.ts";
+import emptyAnswers from "../../../plugins/detectors/empty-answers.ts";
 import failureRate from "../../../plugins/detectors/failure-rate.ts";
 import malformedResponses from "../../../plugins/detectors/malformed-responses.ts";
 import missingModel from "../../../plugins/detectors/missing-model.ts";
@@ -19,6 +20,8 @@ const CALM: EndpointRecord = {
   missingModel: "",
   malformedCount: 0,
   malformedBy: "",
+  emptyEvidence: 1,
+  emptyShare: Number.NaN,
   quietMs: 0,
   explainedQuietMs: 5_000,
   slowness: Number.NaN,
@@ -50,6 +53,24 @@ function table(name: string, detector: Detector, rows: readonly Row[]): void {
 table("consecutive failures", createPlugin(consecutiveFailures), [
   ["two", { consecutiveFailures: 2, lastFailure: "reset" }, [], undefined],
   ["three", { consecutiveFailures: 3, lastFailure: "reset" }, [], /^3 failures in a row, the last: reset$/],
+]);
+
+const full = { emptyShare: 0.1 };
+table("empty answers", createPlugin(emptyAnswers), [
+  ["too little evidence", { emptyEvidence: 9_999, emptyShare: 1 }, [full], undefined],
+  [
+    "enough",
+    { emptyEvidence: 1e4, emptyShare: 1 },
+    [full, { emptyShare: 0.3 }],
+    /^100 % of its latest answers are empty, 20 % elsewhere$/,
+  ],
+  ["a share that is hardly larger", { emptyEvidence: 1e9, emptyShare: 0.3 }, [full], undefined],
+  [
+    "others that have not answered",
+    { emptyEvidence: 1e4, emptyShare: 0.5 },
+    [{}],
+    /^50 % of its latest answers are empty, 0 % elsewhere$/,
+  ],
 ]);
 
 const healthy = { recentSuccesses: 90, recentFailures: 0 };

@@ -104,6 +104,9 @@ test("a line of JSON", () => {
     finishReason: "",
     key: "",
     tenant: "",
+    session: "",
+    turn: null,
+    pausedMs: null,
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { systemClock } from "../../../core/contract/clock.ts";
 import { Bounds, Histogram } from "../../../core/contract/histogram.ts";
 import { watchLoop } from "../../../plugins/observers/loop-delay.ts";
 
@@ -8,6 +9,7 @@ it("counts by how much a timer was late, until it is ended", () => {
   let tick = () => {};
   let isEnded = false;
   const clock = {
+    ...systemClock,
     now: () => nowMs,
     every(_ms: number, run: () => void) {
       tick = run;

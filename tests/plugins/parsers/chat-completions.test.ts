@@ -18,3 +18,11 @@ test("the newer limit counts before the older", () => {
   assert.equal(limitOf('"max_tokens":5,"max_completion_tokens":7'), 7);
   assert.equal(limitOf('"max_tokens":5,"max_completion_tokens":null'), 5);
 });
+
+test("choices are counted as strictly as limits, because each takes up to the limit", () => {
+  const choicesOf = (n: string) => parseWith(chatCompletions, `{"model":"m","n":${n}}`).choices;
+  assert.deepEqual(["128", "1e2", "2.0", "null", "0", "-1"].map(choicesOf), [128, 100, 2, 1, 1, 1]);
+  assert.equal(parseWith(chatCompletions, '{"model":"m"}').choices, 1);
+  for (const wrong of ['"128"', "1.5", "true", `2.${"0".repeat(5000)}`])
+    assert.throws(() => choicesOf(wrong), { code: "invalid_value" }, wrong.slice(0, 20));
+});

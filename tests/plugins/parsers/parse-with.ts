@@ -12,7 +12,7 @@ export interface Parsed extends ParsedBody {
 export function parseWith<Options>(definition: Definition<"parser", Options>, json: string, path?: string): Parsed {
   const parser = createPlugin(definition);
   const bytes = new TextEncoder().encode(json);
-  const parsed = parser.parse(readJsonBody(bytes, parser, 64), path ?? parser.routes[0]!.path);
+  const parsed = parser.parse(readJsonBody(bytes, parser, 64), path ?? parser.routes[0]!.path, "");
   const prompts = parsed.promptSpans.map(([start, end]) => new TextDecoder().decode(bytes.subarray(start, end)));
   return { ...parsed, prompts };
 }

@@ -14,7 +14,7 @@ test("nothing is read", () => {
   assert.deepEqual(parser.routes, routes);
   assert.deepEqual(parser.keys, []);
   const body = new JsonBody(new TextEncoder().encode("not JSON"), 8, { parts: [], spanOf: () => assert.fail("read") });
-  const parsed = parser.parse(body, "/v1/rerank");
+  const parsed = parser.parse(body, "/v1/rerank", "");
   assert.deepEqual([parsed.model, parsed.modelSpan, parsed.promptSpans, parsed.isRepeatable], ["", [-1, -1], [], false]);
 });
 

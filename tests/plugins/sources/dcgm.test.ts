@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import fc from "fast-check";
-import type { SourceReplica } from "../../../core/contract/source.ts";
+import type { Replica } from "../../../core/contract/endpoint.ts";
 import dcgm from "../../../plugins/sources/dcgm.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";
@@ -15,7 +15,7 @@ const OTHERS =
   'DCGM_FI_DEV_GPU_TEMP{gpu="0"} 45\nDCGM_FI_DEV_GPU_UTIL_OTHER{gpu="0"} 99\nDCGM_FI_DEV_FB_USED{gpu="0"} nonsense\n';
 const of = (pod: string, namespace = "default") => `,pod="${pod}",namespace="${namespace}",container="vllm"`;
 
-const replica = (name: string, labels: Readonly<Record<string, string>> = {}, host = "10.0.0.5"): SourceReplica => {
+const replica = (name: string, labels: Readonly<Record<string, string>> = {}, host = "10.0.0.5"): Replica => {
   const { url } = makeEndpoint(0);
   return { name, labels, url: { ...url, hostname: host } };
 };
@@ -105,7 +105,7 @@ test("whatever the text is: a share in [0, 1], or an Error", () => {
 
 describe("where the exporter is", () => {
   const label = { addressLabel: "node" };
-  const cases: readonly [name: string, parameters: object, replica: SourceReplica, href: string][] = [
+  const cases: readonly [name: string, parameters: object, replica: Replica, href: string][] = [
     ["beside the replica", {}, replica("a"), "http://10.0.0.5:9400"],
     ["at another port, with TLS", { scheme: "https", port: 9443 }, replica("a"), "https://10.0.0.5:9443"],
     ["at an IPv6 address", {}, replica("a", {}, "fd00::5"), "http://[fd00::5]:9400"],

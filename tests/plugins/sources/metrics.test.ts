@@ -30,6 +30,34 @@ sglang:num_queue_reqs{model_name="m",tp_rank="0"} 1.0
 sglang:token_usage{model_name="m",tp_rank="0"} 0.5
 sglang:cache_hit_rate{model_name="m"} 0.9
 `;
+/** As with --enable-priority-scheduling, --dp-size 2 and --enable-metrics-for-all-schedulers. */
+const sglangRank = (dp: number, tp: number, [total, high, low]: readonly number[]) => {
+  const labels = `dp_rank="${dp}",engine_type="unified",model_name="m",moe_ep_rank="${tp}",pp_rank="0"`;
+  const at = (priority: string) => `{${labels},priority="${priority}",tp_rank="${tp}"}`;
+  return `sglang:num_queue_reqs${at("1")} ${high}
+sglang:num_queue_reqs${at("")} ${total}
+sglang:num_queue_reqs${at("5")} ${low}
+sglang:num_running_reqs${at("")} ${total! * 2}
+sglang:num_running_reqs${at("5")} ${total! * 2}
+sglang:token_usage${at("")} ${total! / 10}
+sglang:max_total_num_tokens${at("")} 200000.0
+`;
+};
+const SGLANG_RANKS =
+  sglangRank(0, 0, [3, 1, 2]) +
+  sglangRank(0, 1, [3, 1, 2]) +
+  sglangRank(1, 2, [5, 5, 0]) +
+  sglangRank(1, 3, [4, 4, 0]) +
+  'sglang:cache_config_info{num_pages="200000",page_size="1"} 1.0\n';
+const PRIORITIES_ALONE = `sglang:num_queue_reqs{model_name="m",priority="1",tp_rank="0"} 2
+sglang:num_queue_reqs{model_name="m",priority="None",tp_rank="0"} 3
+sglang:num_queue_reqs{model_name="m",priority="1",tp_rank="1"} 1
+`;
+const TRTLLM_PIDS = `trtllm_num_requests_waiting{engine_type="pytorch",model_name="m",pid="1"} 2
+trtllm_num_requests_waiting{engine_type="pytorch",model_name="m",pid="77"} 2
+trtllm_kv_cache_utilization{engine_type="pytorch",model_name="m",pid="1"} 0.5
+trtllm_kv_cache_utilization{engine_type="pytorch",model_name="m",pid="77"} 0.0
+`;
 const TRTLLM = "trtllm_num_requests_running 1\ntrtllm_num_requests_waiting 2\ntrtllm_kv_cache_utilization 0.75\n";
 const TRITON_LLM = `nv_inference_pending_request_count{model="m"} 90
 nv_inference_exec_count{model="m"} 12345
@@ -50,6 +78,14 @@ describe("the facts in each engine's metrics", () => {
     ["older vLLM", "vllm:gpu_cache_usage_perc 0.5\n", { kvUsage: 0.5 }, "vllm"],
     ["vLLM that has both names", "vllm:gpu_cache_usage_perc 0.9\nvllm:kv_cache_usage_perc 0.1\n", { kvUsage: 0.1 }, "vllm"],
     ["SGLang", SGLANG, { waiting: 1, running: 7, kvUsage: 0.5 }, "sglang"],
+    [
+      "SGLang with priorities, data-parallel engines and all their ranks",
+      SGLANG_RANKS,
+      { waiting: 8, running: 16, kvUsage: 0.4, kvCapacityTokens: 400_000 },
+      "sglang",
+    ],
+    ["SGLang's priorities without a total", PRIORITIES_ALONE, { waiting: 5 }, "sglang"],
+    ["trtllm-serve with several processes that publish", TRTLLM_PIDS, { waiting: 2, kvUsage: 0.5 }, "trtllm"],
     ["trtllm-serve", TRTLLM, { waiting: 2, running: 1, kvUsage: 0.75 }, "trtllm"],
     ["Triton with TensorRT-LLM", TRITON_LLM, { waiting: 4, running: 6, kvUsage: 0.125 }, "triton"],
     ["Triton with other models", TRITON, { waiting: 5 }, "triton"],
@@ -137,6 +173,21 @@ describe("the size of the KV cache", () => {
       "Triton with TensorRT-LLM",
       `${TRITON_LLM}nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="max",model="m"} 500\n`,
       32_000,
+    ],
+    [
+      "SGLang, as newer versions say it",
+      `${sglang}sglang:max_total_num_tokens{moe_ep_rank="0",pp_rank="0",tp_rank="0"} 200000.0\n`,
+      200_000,
+    ],
+    [
+      "two models of Triton, each with its own blocks",
+      [
+        TRITON_LLM,
+        'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="max",model="m"} 500',
+        'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="tokens_per",model="n"} 32',
+        'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="max",model="n"} 100\n',
+      ].join("\n"),
+      35_200,
     ],
     ["not reported", LLAMACPP, undefined],
   ];

@@ -95,9 +95,38 @@ describe("a body of another shape is refused with the shape that is wanted", () 
     it(body || "(empty)", () => assert.throws(() => source.read(body, REPLICA), /GET \/v1\/models with \{"data"/));
 });
 
-test("a list that is too long, or has a name that is too long, is refused", () => {
-  const entries = (count: number) => ({ data: Array.from({ length: count }, (_, id) => ({ id: `m${id}` })) });
-  assert.equal(read(entries(10_000))?.length, 10_000);
-  assert.throws(() => read(entries(10_001)), /at most 10000/);
+describe("an entry that names no model is left out, and the others count", () => {
+  const cases: readonly [name: string, entry: unknown, why: string][] = [
+    ["a number as its id", { id: 1 }, 'entry 2 has no "id" that is a text'],
+    ["null", null, 'entry 2 has no "id" that is a text'],
+    ["a text", "b", 'entry 2 has no "id" that is a text'],
+    ["a list", [], 'entry 2 has no "id" that is a text'],
+    ["no id, but a parent", { parent: "a" }, 'entry 2 has no "id" that is a text'],
+    ["an empty id", { id: "" }, 'entry 2 has no "id" that is a text'],
+    ["a name that is too long", { id: "x".repeat(513) }, "entry 2 has a name longer than 512 characters"],
+  ];
+  for (const [name, entry, why] of cases) {
+    it(name, () => {
+      const body = JSON.stringify({ data: [{ id: "a", parent: null, root: "/a" }, entry, { id: "c", parent: "a" }, entry] });
+      assert.deepEqual(
+        { ...source.read(body, REPLICA), modelCards: undefined },
+        {
+          models: ["a", "c"],
+          adapters: ["c"],
+          modelCards: undefined,
+          leftOut: `of 4 models in its list, 2 can't be used: ${why}`,
+        },
+      );
+    });
+  }
+  it("of a list that is too long, its beginning counts", () => {
+    const entries = (count: number) => ({ data: Array.from({ length: count }, (_, id) => ({ id: `m${id}` })) });
+    assert.equal(source.read(JSON.stringify(entries(10_000)), REPLICA).leftOut, undefined);
+    const { models, leftOut } = source.read(JSON.stringify(entries(10_002)), REPLICA);
+    assert.deepEqual([models?.length, leftOut], [10_000, "of 10002 models in its list, 2 can't be used: at most 10000 are read"]);
+  });
+});
+
+test("a list of which no name can be used is refused", () => {
   assert.throws(() => read({ data: [{ id: "x".repeat(513) }] }), /longer than 512/);
 });

@@ -10,7 +10,7 @@ const MODULES = join(ROOT, "node_modules");
 const BUN = join(MODULES, "bun", "bin", "bun.exe");
 const DENO = join(MODULES, "deno", "deno");
 /** What is read while the program runs: core/runtime/own-files.ts finds it in the process. */
-const FILES = ["package.json", "core/admin/page", "examples/plugins", "config/plugins/plugin-modules.mjs"];
+const FILES = ["package.json", "apps/admin/page", "examples/plugins", "config/plugins/plugin-modules.mjs"];
 /** Where they are installed, plugins' folders or the program's, they are found there. */
 const OPTIONAL = ["tsx/esm/api", "@opentelemetry/exporter-trace-otlp-http"];
 
@@ -30,7 +30,7 @@ function bundle(format: "cjs" | "esm", target: "node" | "bun"): string {
   const module = join(place, `signalbox.${format === "cjs" ? "cjs" : "mjs"}`);
   const files = Object.fromEntries(FILES.flatMap(filesIn).map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
   writeFileSync(join(place, "files.mjs"), `globalThis[Symbol.for("signalbox/files")] = ${JSON.stringify(files)};\n`);
-  const parts = [join(place, "files.mjs"), ...["early-signals.mjs", "main.ts"].map((name) => join(ROOT, "core", "cli", name))];
+  const parts = [join(place, "files.mjs"), ...["early-signals.mjs", "main.ts"].map((name) => join(ROOT, "apps", "cli", name))];
   writeFileSync(join(place, "entry.mjs"), parts.map((path) => `import ${JSON.stringify(path)};\n`).join(""));
   const externals = OPTIONAL.flatMap((name) => ["--external", name]);
   run(BUN, "build", "entry.mjs", `--target=${target}`, `--format=${format}`, ...externals, "--outfile", module);

@@ -2,16 +2,16 @@
 interface Source {
   readonly name: string;
   readonly version: string;
-  readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string>>;
   readonly [key: string]: unknown;
 }
 
 interface Manifest extends Omit<Source, "exports"> {
+  readonly bin: { readonly signalbox: string };
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
 }
 
-const TAKEN = ["name", "version", "description", "license", "keywords", "type", "engines", "bin"] as const;
+const TAKEN = ["name", "version", "description", "license", "keywords", "type", "engines"] as const;
 const NEEDED = ["dependencies", "peerDependencies", "peerDependenciesMeta"] as const;
 
 /**
@@ -20,7 +20,9 @@ const NEEDED = ["dependencies", "peerDependencies", "peerDependenciesMeta"] as c
  */
 export function manifestOf(source: Source, repository: string | undefined): Manifest {
   const chosen = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, source[key]]));
-  const { name, version, bin } = source;
+  const { name, version } = source;
+  // A checkout's program helps Node 20 with TypeScript.
+  const bin = { signalbox: "apps/cli/bin.mjs" };
   return {
     ...chosen(TAKEN),
     ...{ name, version, bin },

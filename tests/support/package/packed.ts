@@ -146,5 +146,5 @@ async function install(): Promise<string> {
 
 /** The program in a folder where the package is installed, as the runtimes start it. */
 export function programIn(app: string): string {
-  return join(app, "node_modules", "signalbox", "core", "cli", "bin.mjs");
+  return join(app, "node_modules", "signalbox", "apps", "cli", "bin.mjs");
 }

@@ -10,12 +10,17 @@ export const PURE: readonly string[] = [
   ...["schema/", "show/"].map(config),
   ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
   ...["tests/examples/documents.test.ts", "tests/examples/troubleshooting.test.ts"],
-  ...["cli/commands/simulate", "cli/commands/split-test", "cli/commands/top", "cli/explain/", "contract/", "control/"].map(core),
-  ...["decide/", "engine/", "features/rollouts/guard-config", "pool/", "report/", "request/", "simulate/", "state/"].map(core),
+  ...["contract/", "control/", "decide/", "pool/", "report/", "request/", "state/"].map(core),
+  ...["cli/commands/split-test", "cli/commands/top", "cli/explain/", "cli/simulate/", "lab/engine/", "lab/simulate/"].map(app),
+  "tests/plugins/features/rollouts/guard-config",
 ];
 
 function config(name: string): string {
   return `tests/config/${name}`;
+}
+
+function app(name: string): string {
+  return `tests/apps/${name}`;
 }
 
 function core(name: string): string {
@@ -23,10 +28,17 @@ function core(name: string): string {
 }
 
 /**
- * What one runtime is enough for: a browser runs the page, whose files tests/core/admin/ asks for everywhere; the package is built once,
- * and its tests start all runtimes themselves. The commands of the documents are in tests of their own.
+ * What one runtime is enough for: a browser runs the page, whose files tests/apps/admin/ asks for everywhere; the package is built once,
+ * and its tests start all runtimes themselves; a compiler reads the source without a feature. The commands of the documents are in tests of their own.
  */
-export const ONCE: readonly string[] = ["tests/e2e/page.test.ts", "tests/package/", "tests/examples/document-commands.test.ts"];
+export const ONCE: readonly string[] = [
+  ...[
+    "tests/e2e/page.test.ts",
+    "tests/package/",
+    "tests/examples/document-commands.test.ts",
+    "tests/plugins/features/deleted.test.ts",
+  ],
+];
 
 /** One of so many pure files runs on every runtime. */
 const SAMPLE_OF = 5;
@@ -51,7 +63,7 @@ function isInSample(file: string): boolean {
 /** Those that take longest, slowest first; each begins early, by itself. */
 export const LONGEST: readonly string[] = [
   ...["tests/e2e/page.test.ts", "tests/e2e/log-output.test.ts", "tests/e2e/guarded-rollout.test.ts", "tests/e2e/aborts.test.ts"],
-  ...["tests/core/cli/main.test.ts", "tests/core/simulate/anchors.test.ts", "tests/e2e/one-of-four.test.ts"],
+  ...["tests/apps/cli/main.test.ts", "tests/apps/lab/simulate/anchors.test.ts", "tests/e2e/one-of-four.test.ts"],
   ...["tests/e2e/top.test.ts", "tests/e2e/traces.test.ts"],
 ];
 

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import { parseEndpointUrl } from "../../../../core/contract/endpoint-url.ts";
 import { type Log, silentLog } from "../../../../core/contract/log.ts";
 import type { Source } from "../../../../core/contract/source.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
 import type { ReplicaHealth } from "../../../../core/control/readiness/replica-health.ts";
-import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
 import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
 import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
+import { makeEndpoint } from "../../../support/endpoints.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
 /** What a replica returns for one path: a body with 200, a status, a failure, or nothing until the timeout. */
@@ -74,8 +75,8 @@ function setup(options: Partial<ProberOptions> = {}) {
   return { clock, load, results, calls, changes, health, prober, phase, paths, mostOpen: () => mostOpen };
 }
 
-function target(name: string, slot = 0, url = `http://${name}:8000`): ProbeTarget {
-  return { name, slot, url: parseEndpointUrl(url), labels: {} };
+function target(name: string, slot = 0, url = `http://${name}:8000`): Endpoint {
+  return makeEndpoint(slot, { name, url: parseEndpointUrl(url) });
 }
 
 /** One replica that responds on all paths and is in service. */
@@ -240,6 +241,54 @@ describe("going out of service", () => {
     assert.equal(phase("a"), "ready");
     assert.deepEqual(changes, ["a ready", "a not-ready", "a ready"]);
     assert.equal(health.get("a")?.generation, 1);
+    prober.stop();
+  });
+
+  test("a doubt: probed at once, and in service all the while", async () => {
+    const { clock, prober, phase, changes, health, calls } = await inService();
+    const before = calls.length;
+    prober.of(target("a"))?.doubted();
+    await clock.advance(0);
+    assert.deepEqual([phase("a"), changes, health.get("a")?.generation], ["ready", ["a ready"], 0]);
+    assert.equal(calls.length, before + 1);
+    prober.stop();
+  });
+
+  test("a doubt, and a probe that can't connect: out at once, though one failed probe is none", async () => {
+    const { results, clock, prober, phase } = await inService();
+    results.set("a", DOWN);
+    prober.of(target("a"))?.doubted();
+    await clock.advance(0);
+    assert.equal(phase("a"), "not-ready");
+    results.set("a", UP);
+    await clock.advance(1_000);
+    assert.equal(phase("a"), "ready");
+    prober.stop();
+  });
+
+  test("a doubt, and a probe that brings an error: it counts as any other probe", async () => {
+    const { results, clock, prober, phase } = await inService();
+    results.set("a", { ...UP, "/v1/models": 500 });
+    prober.of(target("a"))?.doubted();
+    await clock.advance(0);
+    assert.equal(phase("a"), "ready");
+    prober.stop();
+  });
+
+  test("a thousand doubts in a second: one more probe at once, and one when the second is over", async () => {
+    const { clock, prober, calls } = await inService();
+    const before = calls.length;
+    for (let i = 0; i < 1_000; i++) {
+      prober.of(target("a"))?.doubted();
+      await clock.advance(1);
+    }
+    assert.deepEqual(
+      calls.slice(before).map(({ path, atMs }) => [path, atMs]),
+      [
+        ["/v1/models", 0],
+        ["/v1/models", 1_000],
+      ],
+    );
     prober.stop();
   });
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { NEW_REPLICA, type ReplicaHealth } from "../../../../core/control/readiness/replica-health.ts";
 import { jittered, roundPauseMs, startupWindowMs } from "../../../../core/control/readiness/schedule.ts";
 import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 
-const starting = { phase: "starting", isStarted: false, isServing: false, isAlive: true } as const;
-const overdue = { ...starting, phase: "not-ready" } as const;
-const ready = { phase: "ready", isStarted: true, isServing: true, isAlive: true } as const;
-const lost = { ...ready, phase: "not-ready", isServing: false } as const;
+const starting: ReplicaHealth = { ...NEW_REPLICA, phase: "starting", isStarted: false, isServing: false, isAlive: true };
+const overdue: ReplicaHealth = { ...starting, phase: "not-ready" };
+const ready: ReplicaHealth = { ...NEW_REPLICA, phase: "ready", isStarted: true, isServing: true, isAlive: true };
+const lost: ReplicaHealth = { ...ready, phase: "not-ready", isServing: false };
 
 describe("pause before the next round", () => {
   const rows = [

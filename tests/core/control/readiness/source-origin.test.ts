@@ -8,6 +8,7 @@ import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
 import { GetError, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { collectedLog } from "../../../support/collected-log.ts";
+import { makeEndpoint } from "../../../support/endpoints.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
 /** A source on another server, at the address that a label names. */
@@ -41,12 +42,8 @@ function setup(sources: readonly Source[]) {
   };
   const options = { clock, load, log, get, random: () => 0, probes: PROBE_DEFAULTS, changed: () => {} };
   const prober = new Prober({ ...options, sources });
-  const target = (labels: Readonly<Record<string, string>>) => ({
-    name: "a",
-    slot: 0,
-    url: parseEndpointUrl("http://a:8000"),
-    labels,
-  });
+  const target = (labels: Readonly<Record<string, string>>) =>
+    makeEndpoint(0, { name: "a", url: parseEndpointUrl("http://a:8000"), labels });
   return { clock, load, log, bodies, calls, prober, target };
 }
 
@@ -141,4 +138,21 @@ describe("groups", () => {
       ],
     );
   });
+});
+
+it("what a source leaves out is told when it begins to, and again only after it left out nothing", async () => {
+  const odd: Source = { path: "/metrics", periodMs: 1_000, read: (body) => (body === "" ? {} : { leftOut: body }) };
+  const { clock, log, prober, target, bodies } = setup([odd]);
+  const say = async (text: string) => {
+    bodies.set("http://a:8000/metrics", text);
+    await clock.advance(20_000);
+  };
+  prober.watch([target({})]);
+  for (const text of ["", "one", "two", "", "three"]) await say(text);
+  assert.deepEqual(
+    log.lines.map((line) => line.replace(/^.*"cause":/, "")),
+    ['"one"}', '"three"}'],
+  );
+  assert.deepEqual(prober.of(target({}))?.leftOut, ["three"]);
+  prober.stop();
 });

@@ -1,0 +1,24 @@
+import type { Named } from "../../core/active-config.ts";
+import type { Router } from "../../core/router.ts";
+import { FACTS_VERSION, type FactsDocument, writePool } from "../../core/state/facts-document.ts";
+
+/** Built-in plugins whose state decides and names only rules and endpoints. Any other may keep what must not leave the process. */
+const KEEPERS: ReadonlySet<string> = new Set(["model-rewrite", "round-robin", "no-hit-lru"]);
+
+/** What a decision reads now, but for what is known of prompts. */
+export function savedFacts({ config, kept, pool, services }: Router): FactsDocument {
+  const { rewriters, profile, targets } = config;
+  const { clock } = services;
+  const plugins: readonly Named<unknown>[] = [...rewriters, ...profile.filters, ...profile.scorers, profile.picker];
+  const saved = kept.saved(plugins.filter(({ type, file = "" }) => file === "" && KEEPERS.has(type)));
+  const isLost = (plugin: Named<unknown>) => kept.has(plugin) && !saved.some(({ name }) => name === plugin.name);
+  return {
+    version: FACTS_VERSION,
+    savedAt: new Date(clock.wall()).toISOString(),
+    tokenFactors: pool.tokenScale.factors(),
+    partTokens: pool.tokenScale.parts.perUnit(),
+    kept: saved,
+    lost: plugins.filter(isLost).map(({ name }) => name),
+    ...writePool(pool.facts, pool.load.at(clock.now()), targets),
+  };
+}

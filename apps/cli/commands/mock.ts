@@ -1,0 +1,128 @@
+import { type Input, type Switch, UsageError } from "../../../config/command.ts";
+import { didYouMean } from "../../../config/read/problems.ts";
+import { wrappedLines } from "../../../core/report/text-width.ts";
+import { FAULT_NAMES, type FaultChanges, FaultError } from "../../lab/mock/faults.ts";
+import type { MockOptions } from "../../lab/mock/options.ts";
+import { type MockReplica, startMockReplica } from "../../lab/mock/replica.ts";
+import { readInput } from "../frame/command.ts";
+import { helpColumns, switchLines } from "../frame/help.ts";
+import { colouredProblems } from "../show/colour.ts";
+import { stopSignal } from "../start/signals.ts";
+
+const FAULT = `switch a fault on; may be given several times. VALUE is JSON and may be left out for true:
+--fault hang, --fault status=503, --fault 'reset={"value":true,"times":1}'`;
+
+const SWITCHES: readonly Switch[] = [
+  { name: "port", value: "N", default: "8000", meaning: "port to listen on; 0 takes any free one" },
+  { name: "host", value: "H", default: "127.0.0.1", meaning: "address to listen on" },
+  { name: "model", value: "NAME", default: "mock", meaning: "name of the base model" },
+  { name: "adapters", value: "A,B", meaning: "adapters loaded from the start" },
+  { name: "available", value: "A,B", meaning: "adapters loaded by the first request that names them" },
+  { name: "adapter-load-ms", value: "N", default: "0", meaning: "how long such a load takes" },
+  { name: "embedding", meaning: "serve /v1/embeddings instead of generation" },
+  { name: "loading-ms", value: "N", meaning: "respond with 503 for this long, as while a model loads" },
+  { name: "time-scale", value: "X", default: "1", meaning: "1 is real time, 0 has no delays" },
+  { name: "kv-tokens", value: "N", default: "524288", meaning: "size of the KV cache in tokens" },
+  { name: "api-key", value: "KEY", meaning: "respond with 401 under /v1 to requests without this bearer token" },
+  { name: "echo", meaning: "output the request as it arrived instead of made-up text" },
+  { name: "fault", value: "NAME=VALUE", isRepeated: true, meaning: FAULT },
+  { name: "help", meaning: "show this text" },
+];
+
+const helpText = (columns: number) =>
+  wrappedLines(
+    `Usage: signalbox mock [options]
+
+Runs one mock replica: the HTTP interface of a vLLM server, made-up text, realistic timing, faults on demand.
+
+${switchLines(
+  SWITCHES.map((each) => ({ ...each, isRepeated: false })),
+  columns,
+).join("\n")}
+
+Faults: ${FAULT_NAMES.join(", ")}.
+GET, POST and DELETE /mock/faults show and change them while it runs; GET /mock/seen shows the requests received.
+`,
+    columns,
+  );
+
+/** `signalbox mock`: runs one mock replica until SIGINT or SIGTERM. Returns the exit code. */
+export async function mock(argv: readonly string[], asCalled: (text: string) => string): Promise<number> {
+  // Before its first line: whoever reads it may stop the replica at once.
+  const stopped = stopSignal();
+  const run = await runMock(argv, (text) => void process.stdout.write(colouredProblems(asCalled(`${text}\n`))));
+  if (typeof run === "number") return run;
+  await stopped;
+  await run.close();
+  return 0;
+}
+
+/** Prints one line with the address when the replica listens, or a sentence that says what is wrong; then returns the exit code. */
+export async function runMock(argv: readonly string[], print: (text: string) => void): Promise<MockReplica | number> {
+  try {
+    const input = inputOf(argv);
+    if (input.has("help")) {
+      print(helpText(helpColumns()));
+      return 0;
+    }
+    const options = optionsOf(input);
+    const replica = await startMockReplica(options);
+    print(`Mock replica of ${options.model} at ${replica.url}`);
+    return replica;
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof FaultError) {
+      print(error.message.includes("--help") ? error.message : `${error.message} See signalbox mock --help.`);
+      return 2;
+    }
+    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    print(isTaken ? "The port is in use: choose another with --port, or 0 for any free one." : String(error));
+    return 1;
+  }
+}
+
+function inputOf(argv: readonly string[]): Input {
+  const input = readInput(argv, { name: "mock", switches: SWITCHES });
+  if (input.words.length > 0) throw new UsageError(`signalbox mock takes switches alone, not "${input.words[0]}".`);
+  return input;
+}
+
+function optionsOf(input: Input): MockOptions {
+  const text = (name: string) => input.text(name) ?? "";
+  const names = (name: string) => text(name).split(",").filter(Boolean);
+  const number = (name: string, max: number, min = 0, isWhole = true) => {
+    const given = input.text(name) ?? "0";
+    const value = given.trim() === "" ? Number.NaN : Number(given);
+    if (value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value;
+    throw new UsageError(`--${name} takes a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`);
+  };
+  if (text("model") === "") throw new UsageError("--model needs a name.");
+  return {
+    port: number("port", 65_535),
+    host: text("host"),
+    model: text("model"),
+    adapters: names("adapters"),
+    availableAdapters: names("available"),
+    adapterLoadMs: number("adapter-load-ms", 86_400_000),
+    isEmbedding: input.has("embedding"),
+    loadingMs: number("loading-ms", 86_400_000),
+    timeScale: number("time-scale", 1000, 0, false),
+    kvTokens: number("kv-tokens", 1e9, 16),
+    apiKey: text("api-key"),
+    isEcho: input.has("echo"),
+    // FaultSwitch checks names and values.
+    faults: Object.fromEntries(input.all("fault").map(faultOf)) as FaultChanges,
+  };
+}
+
+function faultOf(text: string): [string, unknown] {
+  const split = text.indexOf("=");
+  const name = split < 0 ? text : text.slice(0, split);
+  const hint = FAULT_NAMES.some((each) => each === name) ? "" : didYouMean(name, FAULT_NAMES);
+  if (hint !== "") throw new UsageError(`There is no fault "${name}". ${hint}`);
+  if (split < 0) return [text, true];
+  try {
+    return [text.slice(0, split), JSON.parse(text.slice(split + 1))];
+  } catch {
+    throw new UsageError("--fault takes NAME or NAME=VALUE, where VALUE is JSON.");
+  }
+}

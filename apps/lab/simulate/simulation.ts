@@ -1,0 +1,203 @@
+import type { LoadedConfig } from "../../../config/load.ts";
+import type { Leg } from "../../../core/contract/decision.ts";
+import type { InferenceRequest } from "../../../core/contract/request.ts";
+import { seededRandom } from "../../../core/contract/test-kit.ts";
+import { Forward } from "../../../core/forward/forward.ts";
+import { admit } from "../../../core/pipeline.ts";
+import type { Run } from "../../../core/run.ts";
+import type { Ticket } from "../../../core/ticket.ts";
+import type { EngineTimes } from "../engine/engine-times.ts";
+import { type Arrivals, OpenArrivals } from "./arrivals.ts";
+import { EventQueue } from "./events.ts";
+import { type Decider, type DeciderOf, decideAsAsked } from "./exact-state.ts";
+import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
+import { type Metrics, Recorder, type SimulatedTargets } from "./metrics.ts";
+import type { Job, Replica } from "./replica.ts";
+import { RequestMaker } from "./request-maker.ts";
+import { makeRouterSide, type RouterSide } from "./router-side.ts";
+import { SessionArrivals, type SessionLoop } from "./session-arrivals.ts";
+import type { SessionFigures } from "./session-meter.ts";
+import type { Trace, TraceRequest } from "./trace.ts";
+import { tracePath, Upstream } from "./upstream.ts";
+
+export interface SimulationSettings {
+  readonly replicas: number;
+  readonly model: EngineTimes;
+  /** By replica; where there is none, 1. Half is twice as slow. */
+  readonly speeds: readonly number[];
+  /** Times between requests are multiplied by this: below 1 means more load. */
+  readonly timeScale: number;
+  readonly seed: number;
+  /** How far off the router's token counts may be, as a share. */
+  readonly tokenError: number;
+  /** Where there are none, the router ejects no replica and gives up no request. */
+  readonly faults: readonly Fault[];
+  /** What requests ask for in their headers, in turn; absent for nothing. */
+  readonly targets?: readonly SimulatedTargets[];
+  /** Keeps so many of the trace's sessions under way; absent: they begin as they were recorded. */
+  readonly sessions?: SessionLoop;
+  /** Is told of every request that is over. */
+  readonly ended?: (ticket: Ticket, request: TraceRequest) => void;
+}
+
+/** Sessions have figures of their own. */
+export type SimulationMetrics = Metrics & Partial<SessionFigures>;
+
+/** Events between two reports of progress. */
+const REPORT_EVERY = 1_024;
+const HOUR_MS = 3_600_000;
+const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs: Number.POSITIVE_INFINITY };
+/** How often requests that wait are looked at. */
+const SWEEP_MS = 250;
+/** Nothing is written to a wire; the path says which request it is. */
+const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
+
+/** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
+export class Simulation {
+  readonly replicas: readonly Replica[];
+  readonly #arrivals: Arrivals;
+  readonly #settings: SimulationSettings;
+  readonly #queue = new EventQueue();
+  readonly #upstreams: readonly Upstream[];
+  readonly #router: RouterSide;
+  readonly #maker: RequestMaker;
+  #recorder = new Recorder();
+  /** What replicas had computed, and the time, when measuring began. */
+  #warmUp = { busyMs: 0, endMs: 0 };
+  readonly #decide: Decider;
+  readonly #targets: readonly SimulatedTargets[];
+
+  /** `deciderOf`: what decides the requests; by default the router's own code with what a router knows. */
+  constructor(trace: Trace, loaded: LoadedConfig, settings: SimulationSettings, deciderOf: DeciderOf = () => decideAsAsked) {
+    const { replicas, model, seed, speeds, tokenError, faults, targets = [NO_TARGETS] } = settings;
+    this.#settings = settings;
+    this.#arrivals = arrivalsOf(trace, settings, this.#queue);
+    this.#targets = targets;
+    const events = {
+      firstToken: (job: Job) => this.#firstToken(job),
+      decoded: (batch: number, steps: number, stepMs: number) => this.#recorder.decoded(batch * steps, stepMs),
+    };
+    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, events };
+    this.#upstreams = Array.from({ length: replicas }, (_, at) => new Upstream({ ...common, speed: speeds[at] ?? 1 }));
+    this.replicas = this.#upstreams.map(({ replica }) => replica);
+    this.#decide = deciderOf(this.#upstreams);
+    const hasFaults = faults.length > 0;
+    this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
+    this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
+    if (hasFaults) this.#startFaults(faults);
+  }
+
+  /** Runs until every request is over, or the time of a closed loop. `progress` is told the share of it that is done. */
+  run(progress: (share: number) => void = () => {}): SimulationMetrics {
+    const { sessions } = this.#settings;
+    if (sessions !== undefined) this.#queue.at(sessions.warmUpHours * HOUR_MS, () => this.#beginMeasuring());
+    this.#arrivals.start((index) => this.#arrive(index));
+    for (let events = 1; !this.#arrivals.isOver; events++) {
+      if (!this.#queue.runNext()) throw new Error("The simulation came to a stop with requests under way");
+      if (events % REPORT_EVERY === 0) progress(this.#arrivals.share);
+    }
+    this.#router.dispose();
+    const busyMs = this.#busyMs() - this.#warmUp.busyMs;
+    const utilization = busyMs / ((this.#queue.now() - this.#warmUp.endMs) * this.replicas.length || 1);
+    const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#router.ejections());
+    return { ...metrics, ...this.#arrivals.figures() };
+  }
+
+  #busyMs(): number {
+    return this.replicas.reduce((sum, replica) => sum + replica.busyMs, 0);
+  }
+
+  #beginMeasuring(): void {
+    this.#recorder = new Recorder();
+    this.#warmUp = { busyMs: this.#busyMs(), endMs: this.#queue.now() };
+  }
+
+  #startFaults(faults: readonly Fault[]): void {
+    for (const [index, upstream] of this.#upstreams.entries()) {
+      this.#behave(upstream, faultsOf(index, faults, this.#settings.timeScale));
+    }
+    this.#queue.every(SWEEP_MS, () => this.#router.sweep());
+  }
+
+  /** As its faults want it now, and from their next change on. */
+  #behave(upstream: Upstream, faults: readonly TimedFault[]): void {
+    const nowMs = this.#queue.now();
+    upstream.behave(conductAt(faults, nowMs));
+    const nextMs = nextChangeMs(faults, nowMs);
+    if (nextMs < Number.POSITIVE_INFINITY) this.#queue.at(nextMs, () => this.#behave(upstream, faults));
+  }
+
+  /** It may have to wait until a replica has room. */
+  #arrive(index: number): void {
+    const traced = this.#arrivals.requests[index]!;
+    const run = this.#maker.run(traced, index, this.#router);
+    const owner = {
+      admitted: () => (admit(run, owner) === undefined ? this.#route(traced, run, index) : undefined),
+      failed: () => this.#over(run.ticket, index, false),
+    };
+    try {
+      owner.admitted();
+    } catch {
+      owner.failed();
+    }
+  }
+
+  #route(traced: TraceRequest, run: Run, index: number): void {
+    const { config, parts } = this.#router;
+    const { facts, load } = run.pool;
+    const { random } = parts.services;
+    const request = this.#maker.make(traced, run);
+    const view = load.at(this.#queue.now());
+    const { legs, faults } = this.#decide({ request, traced, facts, profile: config.profile, load: view, random });
+    const [leg] = legs;
+    if (leg === undefined || leg.order.length === 0) this.#arrivals.ended(index);
+    else this.#forward(request, leg, run, index);
+    this.#recorder.decided(load.inFlight, this.replicas.length, faults.length > 0);
+  }
+
+  #forward(request: InferenceRequest, leg: Leg, run: Run, index: number): void {
+    const { ticket } = run;
+    ticket.request = request;
+    const draft = { ...DRAFT, pathAndQuery: tracePath(index) };
+    const forward = new Forward(run, request, leg, draft, {
+      bodyDelivered() {},
+      completed: () => this.#served(ticket, index),
+      failed: () => this.#over(ticket, index, false),
+      unreached: () => this.#over(ticket, index, false),
+      // Modelled replicas list every target.
+      missedTarget: () => this.#over(ticket, index, false),
+    });
+    forward.begin(this.#queue.now());
+  }
+
+  #served(ticket: Ticket, index: number): void {
+    const targets = this.#targets[index % this.#targets.length]!;
+    const arrivedMs = this.#arrivalMs(this.#arrivals.requests[index]!);
+    if (ticket.status < 300) this.#recorder.served(ticket, targets, arrivedMs, this.#queue.now());
+    this.#over(ticket, index, true);
+  }
+
+  #over(ticket: Ticket, index: number, isWhole: boolean): void {
+    const { status, attempts } = ticket;
+    ticket.times.endedAtMs = this.#queue.now();
+    for (const feature of this.#router.admitting) feature.settled?.(ticket);
+    this.#settings.ended?.(ticket, this.#arrivals.requests[index]!);
+    this.#recorder.over(isWhole && status < 300, Math.max(0, attempts.length - 1));
+    this.#arrivals.ended(index);
+  }
+
+  #firstToken({ request, cachedTokens }: Job): void {
+    this.#recorder.firstToken(this.#queue.now() - this.#arrivalMs(request), request.prompt.tokens, cachedTokens);
+  }
+
+  #arrivalMs({ atMs }: TraceRequest): number {
+    return atMs * this.#settings.timeScale;
+  }
+}
+
+function arrivalsOf(trace: Trace, settings: SimulationSettings, clock: EventQueue): Arrivals {
+  const { timeScale, model, seed, replicas, sessions: loop } = settings;
+  if (!trace.requests.some(({ turn }) => turn !== undefined)) return new OpenArrivals(trace.requests, clock, timeScale);
+  const random = seededRandom(seed ^ 0x5e55);
+  return new SessionArrivals({ trace, clock, timeScale, model, random, replicas, loop });
+}

@@ -1,0 +1,31 @@
+import type { Leg } from "../contract/decision.ts";
+import type { RouterError } from "../contract/errors.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import type { Draft } from "../request/draft.ts";
+
+/** Who ends the request. */
+export interface ForwardOwner {
+  /** No connection needs the request's body any more, and it is not sent again. Called at most once. */
+  bodyDelivered(): void;
+  /** The whole response was passed on. */
+  completed(): void;
+  /** There is no response, or it broke off after it began. */
+  failed(error: RouterError): void;
+  /** No replica took the request, the last ones because they could not be reached: it may be tried again later. Else it fails so. */
+  unreached(error: RouterError): void;
+  /** The last endpoint does not have the target, and did not process the request: another one may be chosen. */
+  missedTarget(): void;
+}
+
+/** One way of getting a request to a replica and its response back: the router sends it (Forward), or a gateway does (Handover). */
+export interface Sending {
+  begin(nowMs: number): void;
+  /** Goes on with another choice, after `missedTarget`. */
+  beginAgain(request: InferenceRequest, leg: Leg, draft: Draft, nowMs: number): void;
+  /** The client can take more bytes. */
+  drained(): void;
+  /** Ends what is under way. Returns whether it is certain that no connection needs the request's body any more. */
+  close(): boolean;
+  /** Whether an error event can follow what was passed on. */
+  readonly takesErrorEvent: boolean;
+}

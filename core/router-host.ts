@@ -1,0 +1,55 @@
+import { MemoryBudget } from "./body/memory-budget.ts";
+import type { Clock } from "./contract/clock.ts";
+import type { Endpoint } from "./contract/endpoint.ts";
+import type { NameSet } from "./contract/name-set.ts";
+import type { PluginHost } from "./contract/plugin.ts";
+import type { FaultReporter } from "./plugin-watch/plugin-faults.ts";
+import type { Services } from "./services.ts";
+import { type Facts, factsOf } from "./state/facts.ts";
+import { LoadTable } from "./state/load.ts";
+import type { HttpPost } from "./wire/http-get-result.ts";
+
+/** What features that come with the router are made with, beside what every plugin gets. */
+export interface RouterHost extends PluginHost, RouterAccess {}
+
+/** The parts of a router that its features use. They outlive each config. */
+export interface RouterAccess {
+  readonly services: Services;
+  readonly faults: FaultReporter;
+  readonly memory: MemoryBudget;
+  readonly load: LoadTable;
+  facts(): Facts;
+  /** Calls `run` in a later turn of the event loop. */
+  nextTurn(run: () => void): void;
+  /** Undefined where there are no replicas. */
+  adapters(): AdapterAccess | undefined;
+  /** What changes the config, which the core knows nothing of: `changeableConfig` of the config's room has its type. */
+  running(): object | undefined;
+}
+
+/** What replicas are asked with to load and unload adapters; `Adapters` of core/control does it. */
+export interface AdapterAccess {
+  readonly clock: Clock;
+  readonly load: LoadTable;
+  readonly facts: () => Facts;
+  /** The targets of the config's rewrites. */
+  readonly targets: () => NameSet;
+  readonly post: HttpPost;
+  /** The endpoint's replica has loaded or unloaded it. */
+  readonly adapterChanged: (endpoint: Endpoint, name: string, isLoaded: boolean) => void;
+}
+
+/** For features that are made where no router runs: nothing is in their pool, and nobody reads what they report. */
+export function withoutRouter({ clock, random, log }: Services): RouterAccess {
+  const facts = factsOf([]);
+  return {
+    services: { clock, random, log },
+    faults: { report() {} },
+    memory: new MemoryBudget(Number.POSITIVE_INFINITY, clock),
+    load: new LoadTable(),
+    facts: () => facts,
+    nextTurn: (run) => void clock.after(0, run),
+    adapters: () => undefined,
+    running: () => undefined,
+  };
+}

@@ -1,0 +1,124 @@
+import type { ActiveConfig } from "../../../core/active-config.ts";
+import type { Clock } from "../../../core/contract/clock.ts";
+import { type Dialect, RouterError } from "../../../core/contract/errors.ts";
+import type { Principal } from "../../../core/contract/principal.ts";
+import type { ParsedBody } from "../../../core/contract/request.ts";
+import { wasServed } from "../../../core/report/blame.ts";
+import type { Run } from "../../../core/run.ts";
+import type { Ticket } from "../../../core/ticket.ts";
+import type { Head } from "../../../core/wire/head.ts";
+import { Accounts } from "./accounts.ts";
+import { whoAsks } from "./ask.ts";
+import { authSection } from "./auth-config.ts";
+import { shownIn } from "./credential.ts";
+import { ExpectedOutput } from "./expected-output.ts";
+import type { KeyCounts } from "./key-counts.ts";
+import { limitLines } from "./limit-lines.ts";
+import { tenantSalt } from "./tenant-salt.ts";
+import { usedTokens, wasRefused } from "./used-tokens.ts";
+
+/** How long an authenticator may take. */
+const LONGEST_MS = 5_000;
+
+/** Lets requests in by the keys that they show. */
+export class KeyAccess {
+  readonly #clock: Clock;
+  readonly #accounts = new Accounts();
+  readonly #expected = new ExpectedOutput();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get counts(): readonly KeyCounts[] {
+    return this.#accounts.counts.all();
+  }
+
+  /** The head has come: says in the ticket who asks. The body waits for a promise. */
+  enter(ticket: Ticket, head: Head, { authenticators = [] }: ActiveConfig): Promise<void> | undefined {
+    const answer = whoAsks(shownIn(head), authenticators);
+    // A request may end meanwhile, and then nobody would say that it has left.
+    if (answer instanceof Promise)
+      return this.#inTime(answer).then((principal) => (hasEnded(ticket) ? undefined : this.#entered(ticket, principal)));
+    this.#entered(ticket, answer);
+    return undefined;
+  }
+
+  /**
+   * The whole request has come: throws where the principal may not ask for that, or has used too much. Where the config wants that, what
+   * it asks for has a salt of the principal's own from now on.
+   */
+  admit(run: Run): undefined {
+    const { ticket, config } = run;
+    const { principal, api } = ticket;
+    if (principal === undefined) return;
+    run.parsed = salted(principal, run.parsed!, config);
+    const { model, promptTokens } = run.parsed;
+    if (principal.models?.has(model) === false) throw new RouterError("model_not_allowed", model === "" ? NO_MODEL : OTHER_MODEL);
+    const nowMs = this.#clock.now();
+    const tokens = promptTokens + this.#expected.of(principal.name, api, run.parsed);
+    this.#accounts.of(principal, nowMs).reserve(tokens, principal.limits, nowMs);
+    ticket.reservedTokens = tokens;
+  }
+
+  /** Header lines for the principal, of what it may still use; "" without one. */
+  lines({ principal }: Ticket, dialect: Dialect): string {
+    if (principal === undefined) return "";
+    const nowMs = this.#clock.now();
+    return limitLines(this.#accounts.of(principal, nowMs), principal.limits, dialect, nowMs, this.#clock.wall());
+  }
+
+  settled(ticket: Ticket): void {
+    const { principal, reservedTokens } = ticket;
+    if (principal === undefined || reservedTokens < 0) return;
+    const nowMs = this.#clock.now();
+    const { tokens, isEstimated } = usedTokens(ticket);
+    const account = this.#accounts.of(principal, nowMs);
+    account.leave(tokens, reservedTokens, nowMs);
+    if (wasRefused(ticket)) account.giveBack(ticket.countedAtMs, nowMs);
+    else if (hasWholeResponse(ticket))
+      this.#expected.learn(principal.name, ticket.api, orNone(ticket.outputTokens) / (ticket.request?.choices ?? 1));
+    account.counts[isEstimated ? "estimatedTokens" : "reportedTokens"] += tokens;
+  }
+
+  #entered(ticket: Ticket, principal: Principal): void {
+    ticket.principal = principal;
+    const nowMs = this.#clock.now();
+    const account = this.#accounts.of(principal, nowMs);
+    account.counts.requests += 1;
+    account.enter(principal.limits, nowMs);
+    ticket.reservedTokens = 0;
+    ticket.countedAtMs = nowMs;
+  }
+
+  #inTime(answer: Promise<Principal>): Promise<Principal> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(LONGEST_MS, () => reject(tooSlow()));
+      answer.then(resolve, reject).finally(cancel);
+    });
+  }
+}
+
+function salted(principal: Principal, asked: ParsedBody, { features }: ActiveConfig): ParsedBody {
+  if (authSection.of(features)?.saltByTenant !== true) return asked;
+  return { ...asked, cacheSalt: tenantSalt(principal.tenant, asked.cacheSalt), isSalted: true };
+}
+
+const OTHER_MODEL = "This key may not use that model; GET /v1/models lists those that it may use.";
+const NO_MODEL = "This key may use some models only, and the request names none.";
+
+function tooSlow(): RouterError {
+  const message = "Who asks could not be checked in time; send the request again.";
+  return new RouterError("authentication_unavailable", message, { retryAfterS: 1 });
+}
+
+const hasEnded = ({ times }: Ticket) => !Number.isNaN(times.endedAtMs);
+
+/** Of a request that generates, so that what it took says what to expect of others. */
+function hasWholeResponse(ticket: Ticket): boolean {
+  const { request, ending } = ticket;
+  return request !== undefined && request.promptSpans.length > 0 && ending === "complete" && wasServed(ticket);
+}
+
+/** What reports no output, such as an embedding, has none. */
+const orNone = (tokens: number) => (Number.isNaN(tokens) ? 0 : tokens);

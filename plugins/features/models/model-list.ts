@@ -1,0 +1,49 @@
+import type { ActiveConfig } from "../../../core/active-config.ts";
+import type { TargetMapping } from "../../../core/contract/rewriter.ts";
+import { modelNotFound } from "../../../core/report/model-names.ts";
+import type { Run } from "../../../core/run.ts";
+import { aboutModel, aboutTargets } from "./model-cards.ts";
+
+export function modelList(run: Run): unknown {
+  const { listed, clientModels } = namesFor(run);
+  return { object: "list", data: [...new Set([...listed, ...clientModels])].map((id) => shownModel(id, run)) };
+}
+
+/**
+ * One model of the list, by the rest of the path: as it is, since names may hold slashes, or percent-encoded. Throws RouterError for one
+ * that there is not.
+ */
+export function oneModel(run: Run, rest: string): unknown {
+  const names = namesFor(run);
+  const id = [rest, decoded(rest)].find((name) => names.listed.has(name) || names.clientModels.includes(name));
+  if (id === undefined) throw modelNotFound("There is no such model", decoded(rest), names);
+  return shownModel(id, run);
+}
+
+/** Every name that this client may ask for now: of the models of available endpoints, and of the names of exact rewrites. */
+function namesFor({ ticket, config: { rewriters }, parts }: Run) {
+  const allowed = ticket.principal?.models;
+  const isAllowed = (name: string) => allowed === undefined || allowed.has(name);
+  const clientModels = rewriters.flatMap(({ plugin }) => plugin.clientModels);
+  return { clientModels: clientModels.filter(isAllowed), listed: new Set([...parts.pool.facts.served].filter(isAllowed)) };
+}
+
+function shownModel(id: string, { config, parts }: Run): unknown {
+  const { facts } = parts.pool;
+  const rule = rulesOf(config).find(({ models }) => models.includes(id));
+  const about = rule === undefined ? aboutModel(id, facts) : aboutTargets(rule, facts);
+  return { id, object: "model", created: parts.identity.startedAtS, owned_by: "signalbox", ...about };
+}
+
+function rulesOf({ rewriters }: ActiveConfig): readonly TargetMapping[] {
+  return rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
+}
+
+/** The text itself where it is not well encoded. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,43 @@
+import { RouterError } from "../../../core/contract/errors.ts";
+import { defineFeature } from "../../../core/contract/plugin.ts";
+import type { OwnRoute } from "../../../core/contract/slots/answer.ts";
+
+const FILES = "files are kept by one replica, and the router can't know which";
+const BATCHES = "a batch is kept by one replica, and the router can't know which";
+const RESPONSES = "a stored response is kept by one replica, and the router can't know which";
+const OTHERS = "what this path names is kept by one replica, and the router can't know which";
+
+const REALTIME = "it needs a WebSocket, which the router does not carry";
+
+/** Paths that are not served, and why. */
+const REASONS: readonly (readonly [path: string, why: string])[] = [
+  ["/v1/files", FILES],
+  ["/v1/uploads", FILES],
+  ["/v1/batches", BATCHES],
+  ["/v1/messages/batches", BATCHES],
+  ["/v1/conversations", OTHERS],
+  ["/v1/vector_stores", OTHERS],
+  ["/v1/videos", OTHERS],
+  ["/v1/realtime", REALTIME],
+];
+
+/** Paths that the router can't serve get a 501 that says why, where no parser of the config serves them. */
+export default defineFeature({
+  type: "refused-paths",
+  summary: "Answers paths of files, batches, stored responses and realtime with 501 and the reason, where no parser serves them.",
+  runsByDefault: true,
+  create: () => ({
+    routes: [
+      ...REASONS.flatMap(([path, why]) => [...refused(path, why), ...refused(`${path}/*`, why)]),
+      ...refused("/v1/responses/*", RESPONSES),
+    ],
+  }),
+});
+
+function refused(path: string, why: string): readonly OwnRoute[] {
+  const message = `This router does not serve that path: ${why}; ask the replica itself, or list the path for the plugin passthrough.`;
+  const answer = () => {
+    throw new RouterError("not_implemented", message);
+  };
+  return (["GET", "POST", "DELETE"] as const).map((method) => ({ method, path, bodyBytes: 0, isRefused: true, answer }));
+}

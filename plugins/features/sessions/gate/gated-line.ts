@@ -1,0 +1,220 @@
+import type { Endpoint } from "../../../../core/contract/endpoint.ts";
+import type { Outcome } from "../../../../core/contract/outcome.ts";
+import type { WaitingPlace, WaitOwner } from "../../../../core/contract/slots/admit.ts";
+import type { WaitEnd, WaitRecord } from "../../../../core/contract/wait-record.ts";
+import type { RouterAccess } from "../../../../core/router-host.ts";
+import type { Run } from "../../../../core/run.ts";
+import { ANYWHERE, type GateReplica, LOOK_MS, PlacedSession, PlaceGate, Turn } from "./place-gate.ts";
+import { tenantsInTurn } from "./tenant-order.ts";
+
+/** So many turns may wait. Those that come then go on without a place, as without a gate. */
+const MOST_WAITING = 4_096;
+/** So many are looked at before sockets are read again. */
+const MOST_PER_LOOK = 16;
+
+/** A session of the feature: who asks, and which of its turns has its place. */
+interface GatedSession {
+  readonly placed: PlacedSession;
+  /** Turns that have come and not ended. */
+  turns: number;
+}
+
+interface GatedTurn {
+  readonly turn: Turn;
+  /** Undefined for a second turn of a session at the same time: it has a place of its own, which it leaves at its end. */
+  readonly session: GatedSession | undefined;
+  readonly tenant: string;
+  readonly sinceMs: number;
+  readonly run: Run;
+  readonly owner: WaitOwner;
+  readonly record: { -readonly [Key in keyof WaitRecord]: WaitRecord[Key] };
+}
+
+/** Turns that wait until a replica has room for their session. None is refused: one that has waited for too long goes on without a place. */
+export class GatedLine {
+  readonly counts = { waited: 0, late: 0 };
+  readonly #host: RouterAccess;
+  readonly #gate = new PlaceGate();
+  readonly #sessions = new WeakMap<object, GatedSession>();
+  /** Those that have come and not ended, by their ticket. */
+  readonly #turns = new Map<Outcome, GatedTurn>();
+  /** In the order in which they came. */
+  readonly #waiting = new Set<GatedTurn>();
+  /** Turns that go on, by tenant. */
+  readonly #underWay = new Map<string, number>();
+  #endpoints: readonly Endpoint[] = [];
+  #maxWaitMs: number | undefined;
+  #stopLooks: (() => void) | undefined;
+
+  constructor(host: RouterAccess) {
+    this.#host = host;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Sessions with a place at the endpoint. */
+  placesAt(slot: number): number {
+    return this.#gate.placesAt(slot);
+  }
+
+  /** Undefined: no turn has to wait. */
+  use(maxWaitMs: number | undefined): void {
+    this.#maxWaitMs = maxWaitMs;
+  }
+
+  /** A turn of this session has come: its place in line, if it has to wait. */
+  enter(key: object, tenant: string, run: Run, owner: WaitOwner): WaitingPlace | undefined {
+    if (this.#maxWaitMs === undefined) return undefined;
+    const nowMs = this.#host.services.clock.now();
+    const gated = this.#gatedTurn(key, tenant, run, owner, nowMs);
+    this.#turns.set(run.ticket, gated);
+    if (this.#goesOn(gated, this.#waiting.size === 0, this.#replicas(nowMs), nowMs)) return undefined;
+    if (this.#waiting.size >= MOST_WAITING) {
+      this.#goesLoose(gated);
+      return undefined;
+    }
+    this.#waiting.add(gated);
+    this.counts.waited += 1;
+    run.ticket.wait = gated.record;
+    this.#stopLooks ??= this.#host.services.clock.every(LOOK_MS, () => this.#look());
+    return { leave: () => this.#left(gated) };
+  }
+
+  settled(outcome: Outcome): void {
+    const gated = this.#turns.get(outcome);
+    if (gated === undefined) return;
+    this.#turns.delete(outcome);
+    const { turn, session, tenant } = gated;
+    if (turn.isOn) {
+      const left = this.#turnsOf(tenant) - 1;
+      if (left > 0) this.#underWay.set(tenant, left);
+      else this.#underWay.delete(tenant);
+    }
+    const { usage, outputTokens, attempts } = outcome;
+    const served = attempts.at(-1)?.endpoint;
+    const slot = this.#endpoints.find(({ name }) => name === served)?.slot ?? -1;
+    const tokens = (usage?.promptTokens ?? turn.tokens) + (outputTokens || 0);
+    this.#gate.ended(turn, slot, tokens, this.#host.services.clock.now());
+    if (session === undefined) this.#gate.forgotten(turn.session);
+    else session.turns -= 1;
+  }
+
+  forgotten(key: object): void {
+    const session = this.#sessions.get(key);
+    if (session !== undefined) this.#gate.forgotten(session.placed);
+  }
+
+  follow(endpoints: readonly Endpoint[]): void {
+    for (const { slot, generation } of this.#endpoints)
+      if (!endpoints.some((next) => next.slot === slot && next.generation === generation)) this.#gate.removed(slot);
+    this.#endpoints = endpoints;
+  }
+
+  close(): void {
+    this.#stopLooks?.();
+    this.#stopLooks = undefined;
+    this.#waiting.clear();
+  }
+
+  #gatedTurn(key: object, tenant: string, run: Run, owner: WaitOwner, sinceMs: number): GatedTurn {
+    let session = this.#sessions.get(key);
+    if (session === undefined) {
+      session = { placed: new PlacedSession(), turns: 0 };
+      this.#sessions.set(key, session);
+    }
+    const isOnly = session.turns === 0;
+    if (isOnly) session.turns = 1;
+    const { promptTokens } = run.parsed!;
+    return {
+      turn: new Turn(isOnly ? session.placed : new PlacedSession(), promptTokens),
+      session: isOnly ? session : undefined,
+      tenant,
+      sinceMs,
+      run,
+      owner,
+      record: {
+        tenant,
+        priority: 0,
+        tokens: promptTokens,
+        position: this.#waiting.size + 1,
+        reason: "no replica's cache has room for its session",
+        end: "",
+        waitedMs: Number.NaN,
+      },
+    };
+  }
+
+  #replicas(nowMs: number): readonly GateReplica[] {
+    const { load } = this.#host;
+    const replicas: GateReplica[] = [];
+    for (const { slot, isAvailable } of this.#endpoints) {
+      if (!isAvailable) continue;
+      replicas.push({
+        slot,
+        cacheTokens: load.cacheTokens[slot] ?? Number.NaN,
+        backlogTokens: load.remainingPrefill(slot, nowMs),
+        tokensPerMs: load.prefillRate(slot, nowMs),
+      });
+    }
+    return replicas;
+  }
+
+  readonly #turnsOf = (tenant: string): number => this.#underWay.get(tenant) ?? 0;
+
+  #goesLoose({ turn, tenant }: GatedTurn): void {
+    this.#gate.goLoose(turn);
+    this.#underWay.set(tenant, this.#turnsOf(tenant) + 1);
+  }
+
+  #goesOn({ turn, run, tenant }: GatedTurn, isCalm: boolean, replicas: readonly GateReplica[], nowMs: number): boolean {
+    const slot = this.#gate.place(turn, isCalm, replicas, nowMs);
+    if (slot === undefined) return false;
+    if (slot !== ANYWHERE) run.placedAt = slot;
+    this.#underWay.set(tenant, this.#turnsOf(tenant) + 1);
+    return true;
+  }
+
+  /** Who has waited longest goes first: the replica that suits it best is kept free for it. */
+  #look(): void {
+    const nowMs = this.#host.services.clock.now();
+    const all = this.#replicas(nowMs);
+    // Of those that have no room in sight, no two are kept the same replica.
+    let replicas = all;
+    for (const gated of tenantsInTurn(this.#waiting, MOST_PER_LOOK, this.#turnsOf)) {
+      const { turn, sinceMs } = gated;
+      if (this.#maxWaitMs === undefined || nowMs - sinceMs >= this.#maxWaitMs) this.#goesLate(gated, nowMs);
+      else if (replicas.length > 0) {
+        const isPlaced = this.#goesOn(gated, false, replicas, nowMs);
+        const taken = isPlaced ? turn.session.slot : this.#gate.nearest(turn, replicas);
+        replicas = replicas.filter(({ slot }) => slot !== taken);
+        if (isPlaced) this.#admitted(gated, nowMs);
+      } else if (all.length > 0) break;
+    }
+  }
+
+  #goesLate(gated: GatedTurn, nowMs: number): void {
+    this.counts.late += 1;
+    this.#goesLoose(gated);
+    this.#admitted(gated, nowMs);
+  }
+
+  #admitted(gated: GatedTurn, nowMs: number): void {
+    this.#leaves(gated, "admitted", nowMs);
+    gated.owner.admitted();
+  }
+
+  #left(gated: GatedTurn): void {
+    if (this.#waiting.has(gated)) this.#leaves(gated, "left", this.#host.services.clock.now());
+  }
+
+  #leaves(gated: GatedTurn, end: WaitEnd, nowMs: number): void {
+    this.#waiting.delete(gated);
+    gated.record.end = end;
+    gated.record.waitedMs = nowMs - gated.sinceMs;
+    if (this.#waiting.size > 0) return;
+    this.#stopLooks?.();
+    this.#stopLooks = undefined;
+  }
+}

@@ -1,0 +1,267 @@
+import { Pauses } from "./pauses.ts";
+
+/** One replica as the gate sees it now. */
+export interface GateReplica {
+  readonly slot: number;
+  /** Tokens that its cache holds; NaN where it does not say. */
+  readonly cacheTokens: number;
+  /** Prompt tokens that it has still to compute. */
+  readonly backlogTokens: number;
+  /** Prompt tokens that it computes in a millisecond. */
+  readonly tokensPerMs: number;
+}
+
+/** A session as the gate knows it. */
+export class PlacedSession {
+  /** Where it has a place; -1: nowhere. */
+  slot = -1;
+  /** Tokens that its next turn finds in the cache there. */
+  tokens = 0;
+  /** Turns that go on and have not ended. */
+  underWay = 0;
+  /** When its last turn ended. */
+  idleSinceMs = 0;
+}
+
+/** One turn that has come. */
+export class Turn {
+  readonly session: PlacedSession;
+  /** Of its prompt. */
+  readonly tokens: number;
+  isOn = false;
+  /** It goes on without a place, to a replica that is not known yet. */
+  isLoose = false;
+
+  constructor(session: PlacedSession, tokens: number) {
+    this.session = session;
+    this.tokens = tokens;
+  }
+}
+
+/** Where a turn may go: a slot, or any replica. */
+export const ANYWHERE = -1;
+
+/** How often turns that wait are looked at. A replica that has less to compute than this takes would stand idle before the next look. */
+export const LOOK_MS = 50;
+
+/**
+ * Gives sessions places in replicas' caches, so that what has places fits. A session that pauses keeps its place until a turn waits for
+ * the room, the replica has nothing else to compute, and the place is worth less than what the replica could compute meanwhile. Both
+ * sides are prompt tokens in a time: what keeping the place saves, if the session comes back as sessions do after such a pause, and what
+ * the replica computes.
+ */
+export class PlaceGate {
+  readonly #pauses = new Pauses();
+  /** By slot. */
+  readonly #placed: (Set<PlacedSession> | undefined)[] = [];
+  readonly #held: number[] = [];
+  readonly #cacheTokens: number[] = [];
+  /** Tokens of turns under way that went anywhere. */
+  #looseTokens = 0;
+
+  /** Tokens of the sessions that have places there. */
+  heldAt(slot: number): number {
+    return this.#held[slot] ?? 0;
+  }
+
+  placesAt(slot: number): number {
+    return this.#placed[slot]?.size ?? 0;
+  }
+
+  /**
+   * Where the turn goes; undefined: it has to wait. Where every replica has room for it, or could make room for less than it is worth,
+   * that is anywhere, so that nothing but the profile decides. `isCalm`: nobody waits.
+   */
+  place(turn: Turn, isCalm: boolean, replicas: readonly GateReplica[], nowMs: number): number | undefined {
+    const { session, tokens } = turn;
+    for (const { slot, cacheTokens } of replicas) this.#cacheTokens[slot] = cacheTokens;
+    const isFree = isCalm && this.#isFreeEverywhere(turn, replicas, nowMs);
+    if (replicas.some(({ slot }) => slot === session.slot)) {
+      this.#begin(turn, session.slot, nowMs);
+      return isFree ? ANYWHERE : session.slot;
+    }
+    // A prompt that no cache can hold gains nothing by a wait.
+    if (isFree || !replicas.some((replica) => couldHold(replica, tokens))) {
+      this.goLoose(turn);
+      return ANYWHERE;
+    }
+    // Those of which that is not known are taken to be spread evenly.
+    const wanted = tokens + this.#looseTokens / replicas.length;
+    const replica = this.#roomiest(wanted, replicas) ?? this.#cheapest(tokens, wanted, replicas, nowMs);
+    if (replica === undefined) return undefined;
+    this.#makeRoom(replica.slot, tokens, nowMs);
+    this.#begin(turn, replica.slot, nowMs);
+    return replica.slot;
+  }
+
+  /** The turn goes on without a place; its session gets one where it is served. */
+  goLoose(turn: Turn): void {
+    turn.isOn = true;
+    turn.isLoose = true;
+    this.#looseTokens += turn.tokens;
+  }
+
+  /** The turn is over. `slot`: where it was served, -1 for nowhere. `tokens`: what the cache there holds of it. */
+  ended(turn: Turn, slot: number, tokens: number, nowMs: number): void {
+    const { session, isOn, isLoose } = turn;
+    if (!isOn) return;
+    turn.isOn = false;
+    if (isLoose) this.#looseTokens -= turn.tokens;
+    else session.underWay -= 1;
+    if (slot >= 0 && (isLoose || session.slot >= 0)) this.#put(session, slot);
+    session.idleSinceMs = nowMs;
+    if (session.slot < 0) return;
+    if (slot >= 0) this.#resize(session, tokens);
+    // Nobody made room for it before.
+    if (isLoose) this.#makeRoom(session.slot, 0, nowMs);
+  }
+
+  /** The session has no place any more. */
+  forgotten(session: PlacedSession): void {
+    if (session.slot < 0) return;
+    this.#placed[session.slot]!.delete(session);
+    this.#held[session.slot]! -= session.tokens;
+    session.slot = -1;
+  }
+
+  /** What was cached there is gone. */
+  removed(slot: number): void {
+    for (const session of this.#placed[slot] ?? []) session.slot = -1;
+    this.#placed[slot] = undefined;
+    this.#held[slot] = 0;
+  }
+
+  /** The slot that will soonest have room for the turn, by what is in use there and still to be computed; -1 for none. */
+  nearest({ tokens }: Turn, replicas: readonly GateReplica[]): number {
+    let nearest = -1;
+    let least = Number.POSITIVE_INFINITY;
+    for (const replica of replicas) {
+      if (!couldHold(replica, tokens)) continue;
+      const missing = Math.max(0, this.#usedAt(replica.slot) + tokens - replica.cacheTokens) + replica.backlogTokens;
+      if (missing >= least) continue;
+      least = missing;
+      nearest = replica.slot;
+    }
+    return nearest;
+  }
+
+  /** Also if all turns of which that is not known yet went to the same replica. */
+  #isFreeEverywhere({ session, tokens }: Turn, replicas: readonly GateReplica[], nowMs: number): boolean {
+    const wanted = this.#looseTokens + Math.max(0, tokens - session.tokens * Number(session.slot >= 0));
+    const share = tokens / this.#meanTokens;
+    for (const replica of replicas) if (this.#savedBy(replica, wanted, nowMs) > share * replica.tokensPerMs) return false;
+    return true;
+  }
+
+  /** With room for so many tokens, the one that has least to compute. */
+  #roomiest(wanted: number, replicas: readonly GateReplica[]): GateReplica | undefined {
+    let best: GateReplica | undefined;
+    for (const replica of replicas) {
+      if (this.heldAt(replica.slot) + wanted > replica.cacheTokens) continue;
+      if (best === undefined || waitMs(replica) < waitMs(best)) best = replica;
+    }
+    return best;
+  }
+
+  /** The idle one where those who would have to go save least; undefined where keeping them saves more than the turn's work is. */
+  #cheapest(tokens: number, wanted: number, replicas: readonly GateReplica[], nowMs: number): GateReplica | undefined {
+    // A turn that is twice as long as a session keeps the replica busy for twice as long, and needs twice the room.
+    const share = tokens / this.#meanTokens;
+    let best: GateReplica | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const replica of replicas) {
+      if (waitMs(replica) > LOOK_MS || !couldHold(replica, tokens)) continue;
+      const saved = this.#savedBy(replica, wanted, nowMs);
+      if (saved >= least || saved >= share * replica.tokensPerMs) continue;
+      least = saved;
+      best = replica;
+    }
+    return best;
+  }
+
+  /** Tokens a millisecond that those save who would have to go for so many; Infinity where too few could go. */
+  #savedBy({ slot, cacheTokens }: GateReplica, tokens: number, nowMs: number): number {
+    let missing = this.heldAt(slot) + tokens - cacheTokens;
+    let saved = 0;
+    for (const { session, rate } of this.#idle(slot, nowMs)) {
+      if (missing <= 0) break;
+      saved += rate * session.tokens;
+      missing -= session.tokens;
+    }
+    return missing > 0 ? Number.POSITIVE_INFINITY : saved;
+  }
+
+  /** The cache does the same: what was not used for long goes first. */
+  #makeRoom(slot: number, tokens: number, nowMs: number): void {
+    const cacheTokens = this.#cacheTokens[slot]!;
+    if (!(this.heldAt(slot) + tokens > cacheTokens)) return;
+    for (const { session } of this.#idle(slot, nowMs)) {
+      if (this.heldAt(slot) + tokens <= cacheTokens) return;
+      this.#pauses.lost(nowMs - session.idleSinceMs);
+      this.forgotten(session);
+    }
+  }
+
+  /** Sessions that pause; those that are least likely to come back soon are first. */
+  #idle(slot: number, nowMs: number): readonly { readonly session: PlacedSession; readonly rate: number }[] {
+    const idle: { session: PlacedSession; rate: number }[] = [];
+    for (const session of this.#placed[slot] ?? [])
+      if (session.underWay === 0) idle.push({ session, rate: this.#pauses.rate(nowMs - session.idleSinceMs) });
+    return idle.sort((one, other) => one.rate - other.rate);
+  }
+
+  /** Tokens of the sessions there that have a turn under way. */
+  #usedAt(slot: number): number {
+    let tokens = 0;
+    for (const session of this.#placed[slot] ?? []) if (session.underWay > 0) tokens += session.tokens;
+    return tokens;
+  }
+
+  /** Of the sessions that have places; more than 0. */
+  get #meanTokens(): number {
+    let count = 0;
+    let tokens = 0;
+    for (const [slot, placed] of this.#placed.entries()) {
+      count += placed?.size ?? 0;
+      tokens += this.heldAt(slot);
+    }
+    return tokens > 0 ? tokens / count : 1;
+  }
+
+  #begin(turn: Turn, slot: number, nowMs: number): void {
+    const { session, tokens } = turn;
+    if (session.slot >= 0 && session.underWay === 0) this.#pauses.returned(nowMs - session.idleSinceMs);
+    turn.isOn = true;
+    this.#put(session, slot);
+    session.underWay += 1;
+    this.#resize(session, tokens);
+  }
+
+  #put(session: PlacedSession, slot: number): void {
+    if (session.slot === slot) return;
+    this.forgotten(session);
+    session.slot = slot;
+    let placed = this.#placed[slot];
+    if (placed === undefined) {
+      placed = new Set();
+      this.#placed[slot] = placed;
+    }
+    placed.add(session);
+    this.#held[slot] = this.heldAt(slot) + session.tokens;
+  }
+
+  #resize(session: PlacedSession, tokens: number): void {
+    this.#held[session.slot]! += tokens - session.tokens;
+    session.tokens = tokens;
+  }
+}
+
+/** Also where the size of its cache is not known. */
+function couldHold({ cacheTokens }: GateReplica, tokens: number): boolean {
+  return !(tokens > cacheTokens);
+}
+
+/** How long it takes to compute what it has. */
+function waitMs({ backlogTokens, tokensPerMs }: GateReplica): number {
+  return backlogTokens / tokensPerMs;
+}

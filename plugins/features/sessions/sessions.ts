@@ -1,0 +1,185 @@
+import type { Clock } from "../../../core/contract/clock.ts";
+import { Bounds, Histogram } from "../../../core/contract/histogram.ts";
+import type { Outcome } from "../../../core/contract/outcome.ts";
+import type { RequestRun } from "../../../core/contract/slots/request-run.ts";
+import type { Tap, TappedResponse } from "../../../core/contract/slots/tap.ts";
+import type { Ticket } from "../../../core/ticket.ts";
+import { type AskedPrompt, PromptEnds } from "./prompt-ends.ts";
+import { isStored, responseIdTap } from "./response-id.ts";
+import { Session, type SessionKey } from "./session.ts";
+import { CHAINED_KEY, type SessionIds, sessionKey } from "./session-ids.ts";
+import { SessionTable } from "./session-table.ts";
+import type { SessionSettings } from "./sessions-config.ts";
+import { Turn } from "./turn.ts";
+
+/** It is looked so often in the time that a session may be idle. */
+const SWEEPS = 16;
+const LEAST_SWEEP_MS = 1_000;
+/** The API whose prompts have no next turn. */
+const EMBEDDINGS = "embeddings";
+/** The source of a session without an id: it is known by its prompt. */
+const PROMPT = "prompt";
+/** Seconds, in steps that Prometheus can add up. */
+const PAUSES = new Bounds([1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600]);
+
+interface AskedRun extends RequestRun {
+  readonly ticket: Ticket;
+}
+
+/** The sessions that are known. It outlives configs. */
+export class Sessions {
+  readonly counts = { begun: 0, idle: 0, pushedOut: 0, moves: 0 };
+  /** Turns by where the session's id was found. */
+  readonly turns = new Map<string, number>();
+  readonly pauses = new Histogram(PAUSES);
+  readonly #clock: Clock;
+  readonly #table: SessionTable;
+  readonly #prompts = new PromptEnds();
+  /** Sessions by the ids of their last responses. */
+  readonly #byResponse = new Map<string, Session>();
+  readonly #lost: (session: Session) => void;
+  #settings: SessionSettings | undefined;
+  #stopSweeping: (() => void) | undefined;
+
+  /** `lost` is told of each session that is forgotten. */
+  constructor(clock: Clock, lost: (session: Session) => void = () => {}) {
+    this.#clock = clock;
+    this.#lost = lost;
+    this.#table = new SessionTable((session) => this.#forgotten(session));
+  }
+
+  get settings(): SessionSettings | undefined {
+    return this.#settings;
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  all(): IterableIterator<Session> {
+    return this.#table.all();
+  }
+
+  use(settings: SessionSettings | undefined): void {
+    this.#settings = settings;
+    if (settings === undefined) return this.close();
+    this.counts.pushedOut += this.#table.shrink(settings.max);
+    if (!settings.byPrompt) for (const session of this.all()) this.#prompts.forget(session);
+  }
+
+  /** A request has come. Undefined: it is no turn of a session. */
+  arrived(run: AskedRun, ids: SessionIds): Session | undefined {
+    const { ticket, parsed } = run;
+    const settings = this.#settings;
+    if (settings === undefined || parsed!.promptSpans.length === 0 || ticket.api === EMBEDDINGS) return undefined;
+    const named = ids.of(run);
+    if (named !== undefined) return this.#turn(ticket, this.#named(named, settings));
+    if (!settings.byPrompt) return undefined;
+    const prompt = this.#prompts.read(run.body!.bytes, parsed!.promptSpans, ticket.api, parsed!.model, tenantOf(ticket));
+    return prompt === undefined ? undefined : this.#byPrompt(run, prompt, settings);
+  }
+
+  /** The response of a request that is a turn comes. */
+  tap(run: RequestRun, response: TappedResponse): Tap | undefined {
+    const session = isStored(run) ? Turn.sessionOf(run.ticket) : undefined;
+    if (session === undefined) return undefined;
+    return responseIdTap(response, (id) => this.#responded(session, sessionKey(run, id, CHAINED_KEY).key));
+  }
+
+  settled(outcome: Outcome): void {
+    const session = Turn.sessionOf(outcome);
+    if (session === undefined) return;
+    session.underWay -= 1;
+    session.endedAtMs = this.#clock.now();
+    this.#table.touch(session);
+    const { status, ending, attempts, usage, request, outputTokens, finishReason } = outcome;
+    const endpoint = attempts.at(-1)?.endpoint;
+    // A client that leaves after the first token has had its prompt computed.
+    if (endpoint === undefined || status < 200 || status >= 300 || ending === "broken") return;
+    if (session.endpoint !== "" && session.endpoint !== endpoint) this.counts.moves += 1;
+    session.endpoint = endpoint;
+    session.promptTokens = usage?.promptTokens || (request?.promptTokens ?? Number.NaN);
+    session.outputTokens = outputTokens;
+    session.cachedTokens = usage?.cachedTokens ?? Number.NaN;
+    session.finishReason = finishReason;
+  }
+
+  close(): void {
+    this.#table.shrink(0);
+    this.#stopSweeping?.();
+    this.#stopSweeping = undefined;
+  }
+
+  #named(key: SessionKey, settings: SessionSettings): Session {
+    const known = key.source === CHAINED_KEY ? this.#byResponse.get(key.key) : undefined;
+    return known ?? this.#table.get(key.key) ?? this.#begin(key, settings);
+  }
+
+  /** The id of the request with which it began stands for a session that has none. */
+  #byPrompt(run: AskedRun, prompt: AskedPrompt, settings: SessionSettings): Session {
+    const { ticket } = run;
+    const known = this.#prompts.continued(prompt);
+    const session = known ?? this.#begin(this.#promptKey(run), settings);
+    this.#turn(ticket, session);
+    this.#prompts.moved(session, prompt);
+    return session;
+  }
+
+  /** Clients may send the same request id twice. */
+  #promptKey(run: AskedRun): SessionKey {
+    const key = sessionKey(run, run.ticket.id, PROMPT);
+    return { ...key, key: `${PROMPT} ${this.counts.begun} ${key.key}` };
+  }
+
+  #begin(key: SessionKey, { max, idleMs }: SessionSettings): Session {
+    const session = new Session(key);
+    this.counts.pushedOut += this.#table.shrink(max - 1);
+    this.counts.begun += 1;
+    this.#table.add(session);
+    this.#sweepLater(idleMs);
+    return session;
+  }
+
+  #turn(ticket: Ticket, session: Session): Session {
+    const nowMs = this.#clock.now();
+    const pausedMs = session.underWay > 0 ? Number.NaN : nowMs - session.endedAtMs;
+    session.turns += 1;
+    session.underWay += 1;
+    session.cameAtMs = nowMs;
+    this.#table.touch(session);
+    ticket.session = new Turn(session, pausedMs);
+    const { source } = session;
+    this.turns.set(source, (this.turns.get(source) ?? 0) + 1);
+    if (pausedMs >= 0) this.pauses.add(pausedMs / 1000);
+    return session;
+  }
+
+  #responded(session: Session, responseKey: string): void {
+    // It may have been forgotten while the response was under way.
+    if (this.#table.get(session.key) !== session) return;
+    this.#byResponse.delete(session.responseKey);
+    session.responseKey = responseKey;
+    this.#byResponse.set(responseKey, session);
+  }
+
+  #forgotten(session: Session): void {
+    this.#lost(session);
+    this.#prompts.forget(session);
+    if (this.#byResponse.get(session.responseKey) === session) this.#byResponse.delete(session.responseKey);
+  }
+
+  #sweepLater(idleMs: number): void {
+    this.#stopSweeping ??= this.#clock.after(Math.max(LEAST_SWEEP_MS, idleMs / SWEEPS), () => this.#sweep());
+  }
+
+  #sweep(): void {
+    this.#stopSweeping = undefined;
+    const idleMs = this.#settings?.idleMs ?? 0;
+    this.counts.idle += this.#table.sweep(idleMs, this.#clock.now());
+    if (this.#table.size > 0) this.#sweepLater(idleMs);
+  }
+}
+
+function tenantOf({ principal }: Ticket): string {
+  return principal?.tenant ?? "";
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { runMock } from "../../../../apps/cli/commands/mock.ts";
+
+async function run(...argv: string[]) {
+  const printed: string[] = [];
+  const result = await runMock(argv, (text) => printed.push(text));
+  return { result, text: printed.join("\n") };
+}
+
+describe("signalbox mock", () => {
+  test("starts a replica with its arguments and prints its address", async () => {
+    const flags = ["--port", "0", "--model", "llama", "--adapters", "a,b", "--time-scale", "0", "--kv-tokens", "2048"];
+    const { result, text } = await run(...flags, "--fault", 'status={"value":503,"times":1}', "--fault", "slowMs=1");
+    assert.ok(typeof result === "object");
+    const replica = result;
+    try {
+      assert.equal(text, `Mock replica of llama at ${replica.url}`);
+      assert.match(replica.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+      const list = (await (await fetch(`${replica.url}/v1/models`)).json()) as { data: { id: string; max_model_len: number }[] };
+      assert.deepEqual(
+        list.data.map((card) => card.id),
+        ["llama", "a", "b"],
+      );
+      assert.equal(list.data[0]?.max_model_len, 2048);
+      assert.deepEqual(Object.keys(replica.faults.show()), ["status", "slowMs"]);
+    } finally {
+      await replica.close();
+    }
+  });
+
+  test("--help lists the switches", async () => {
+    const { result, text } = await run("--help");
+    assert.equal(result, 0);
+    for (const word of ["--port", "--time-scale", "silentAfterEvents", "/mock/faults"]) assert.ok(text.includes(word));
+  });
+
+  const WRONG = [
+    { argv: ["--nonsense"], says: /Unknown option '--nonsense'/ },
+    { argv: ["--prot", "1"], says: /Did you mean "--port"\?/ },
+    { argv: ["surplus"], says: /switches alone, not "surplus"/ },
+    { argv: ["--port"], says: /--port .*missing/ },
+    { argv: ["--port", "70000"], says: /--port takes a whole number from 0 to 65535/ },
+    { argv: ["--port", "1.5"], says: /--port/ },
+    { argv: ["--time-scale", "fast"], says: /--time-scale/ },
+    { argv: ["--kv-tokens", ""], says: /--kv-tokens/ },
+    { argv: ["--model", ""], says: /--model/ },
+    { argv: ["--port", "0", "--fault", "nonsense"], says: /no such fault/ },
+    { argv: ["--port", "0", "--fault", "status=x"], says: /JSON/ },
+    { argv: ["--port", "0", "--fault", "hang=1"], says: /hang takes true/ },
+  ];
+  for (const { argv, says } of WRONG) {
+    test(`${argv.join(" ")} is a usage error`, async () => {
+      const { result, text } = await run(...argv);
+      assert.equal(result, 2);
+      assert.match(text, says);
+      assert.match(text, /signalbox mock --help/);
+    });
+  }
+
+  test("a port in use is reported", async () => {
+    const first = await run("--port", "0");
+    assert.ok(typeof first.result === "object");
+    try {
+      const second = await run("--port", String(first.result.port));
+      assert.equal(second.result, 1);
+      assert.match(second.text, /port is in use/);
+    } finally {
+      await first.result.close();
+    }
+  });
+});

@@ -1,0 +1,327 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
+import { readInput } from "../../../../apps/cli/frame/command.ts";
+import { SIMULATE } from "../../../../apps/cli/simulate/command.ts";
+import { faultText, simulateArguments } from "../../../../apps/cli/simulate/simulate-arguments.ts";
+import { report } from "../../../../apps/cli/simulate/simulate-report.ts";
+import { readTraceFile } from "../../../../apps/cli/simulate/trace-file.ts";
+import type { Fault } from "../../../../apps/lab/simulate/faults.ts";
+import type { Losses } from "../../../../apps/lab/simulate/losses.ts";
+import { Recorder } from "../../../../apps/lab/simulate/metrics.ts";
+import { run } from "../../../support/cli.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-simulate-"));
+after(() => rmSync(folder, { recursive: true }));
+const inFolder = (name: string, content: string | Uint8Array) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+
+const TEXT = Array.from({ length: 60 }, (_, index) => {
+  const line = { timestamp: 400 * index, input_length: 1_000, output_length: 20, hash_ids: [index % 6, 1_000 + index] };
+  return `${JSON.stringify(line)}\n`;
+}).join("");
+const plain = inFolder("plain.jsonl", TEXT);
+const packed = inFolder("packed.jsonl.gz", gzipSync(TEXT));
+
+const argumentsOf = (argv: readonly string[]) =>
+  simulateArguments(readInput(argv, { name: "simulate", switches: SIMULATE.switches }));
+
+const simulate = (...argv: string[]) => run("simulate", ...argv);
+
+describe("signalbox simulate", () => {
+  it("runs configs side by side, prints JSON, saves it and draws it", { timeout: 60_000 }, async () => {
+    const random = inFolder("random.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: random } ] }\n");
+    const ours = inFolder("ours.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: {}\n");
+    const { code, out, err } = await simulate(
+      packed,
+      "-f",
+      random,
+      "-f",
+      ours,
+      "--json",
+      "--save",
+      join(folder, "all.json"),
+      "--svg",
+      join(folder, "all.svg"),
+      "--replicas",
+      "3",
+    );
+    assert.deepEqual([code, err], [0, ""]);
+    const { runs, settings } = JSON.parse(out) as { runs: readonly Record<string, unknown>[]; settings: { replicas: number } };
+    assert.equal(settings.replicas, 3);
+    assert.deepEqual(
+      runs.map(({ name }) => name),
+      ["random", "ours"],
+    );
+    const [, run] = runs;
+    assert.deepEqual(Object.keys(run ?? {}), [
+      "name",
+      "hitRatio",
+      "ttftSeconds",
+      "interTokenSeconds",
+      "inTargetShare",
+      "ttftError",
+      "shareUnder2Seconds",
+      "imbalance",
+      "utilization",
+      "completionRatio",
+      "faultyDecisions",
+      "failedRequests",
+      "retries",
+      "ejections",
+    ]);
+    assert.deepEqual([run?.["failedRequests"], run?.["retries"], run?.["ejections"]], [0, 0, [0, 0, 0]]);
+    assert.deepEqual(Object.keys(run?.["ttftSeconds"] ?? {}), ["mean", "p50", "p90", "p99"]);
+    assert.equal(readFileSync(join(folder, "all.json"), "utf8"), out);
+    assert.match(readFileSync(join(folder, "all.svg"), "utf8"), /^<svg .*>random<\/text>.*>ours<\/text>.*<\/svg>\n$/s);
+  });
+
+  it("adds the exact state and explains losses, as tables and as JSON", { timeout: 60_000 }, async () => {
+    const chance = inFolder("chance.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: random } ] }\n");
+    const words = [packed, "-f", chance, "--replicas", "3", "--exact", "--explain-losses"];
+    const [table, json] = await Promise.all([simulate(...words), simulate(...words, "--json")]);
+    assert.deepEqual([table.code, table.err, json.code], [0, "", 0]);
+    assert.match(
+      table.out,
+      /\nchance +\d.*\nexact state +\d.*\n\nchance: \d+ of 60 picks were worse than the exact state's, by /,
+    );
+    assert.match(table.out, /\nlost by +time +a request +share +picks\nprompt length .*\ncache .*\nqueue .*\nold metrics /);
+    assert.match(table.out, /\n *line +at +picked +better +lost +by\n *\d+ +\d+\.\d s +replica-\d +replica-\d +\d/);
+    const { runs } = JSON.parse(json.out) as { runs: readonly { name: string; losses?: Losses }[] };
+    assert.deepEqual(
+      runs.map(({ name, losses }) => [name, losses?.decisions]),
+      [
+        ["chance", 60],
+        ["exact state", undefined],
+      ],
+    );
+    const { worst, lostMs, worsePicks, byCause } = runs[0]!.losses!;
+    assert.ok(lostMs > 0 && worsePicks > 0 && byCause.policy.lostMs > 0);
+    // A line every 400 ms, the first one at 0.
+    assert.ok(worst.length > 0 && worst.every(({ line, atMs }) => atMs === 400 * (line - 1)));
+  });
+
+  it("runs the default config if none is given and prints a table; reports where a config is broken", {
+    timeout: 60_000,
+  }, async () => {
+    const broken = inFolder("broken.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: randon } ] }\n");
+    const [table, refused, faulty] = await Promise.all([
+      simulate(plain),
+      simulate(plain, "-f", broken),
+      simulate(plain, "--replicas", "1", "--fault", "1:error", "--images", "0.5"),
+    ]);
+    assert.deepEqual([table.code, table.err], [0, ""]);
+    assert.match(
+      table.out,
+      /^plain\.jsonl: 60 requests in 0\.4 minutes\n8 replicas .*\n\n +hits +TTFT mean.*\ndefault +\d+\.\d% .* 100\.0%\n$/,
+    );
+    assert.deepEqual([refused.code, refused.out], [1, ""]);
+    assert.match(faulty.out, /^plain\.jsonl with an image in 50 % of its prompts: 60 requests/);
+    assert.match(faulty.out, /\nfaults: 1:error\n\n.* ejections\ndefault .* 0\.0% +60 +0 +none\n$/);
+    assert.match(refused.err, /broken\.yaml:3:\d+ .*randon.*\n.*\nNothing was simulated\.\n$/);
+  });
+});
+
+describe("signalbox simulate with sessions", () => {
+  const turn = (session: string, index: number) => {
+    const blocks = Array.from({ length: 2 + index }, (_, block) => `${session} ${block}`);
+    return { session, think_ms: index === 0 ? 0 : 2_000, input_length: 512 * blocks.length, output_length: 20, hash_ids: blocks };
+  };
+  const lines = ["a", "b", "c"].flatMap((session) => [0, 1, 2].map((index) => `${JSON.stringify(turn(session, index))}\n`));
+  const sessions = inFolder("sessions.jsonl", lines.join(""));
+
+  it("keeps a number of them under way for some time, in a table and as JSON", { timeout: 60_000 }, async () => {
+    const words = [sessions, "--replicas", "2", "--sessions-per-replica", "3", "--hours", "0.2"];
+    const [table, json] = await Promise.all([simulate(...words), simulate(...words, "--json", "--seeds", "2")]);
+    assert.deepEqual([table.code, table.err, json.code], [0, "", 0]);
+    assert.match(table.out, /, 3 sessions each for 0\.2 h \(measured after 0\.05 h\), /);
+    assert.match(table.out, /\n +sessions\/h +turns\/h +turn p50 +p99 +slowdown p50 +p90 +fairness\ndefault +\d/);
+    const { runs, settings } = JSON.parse(json.out) as { runs: readonly Record<string, number>[]; settings: object };
+    assert.deepEqual(Object.entries(settings).find(([name]) => name === "sessions")?.[1], {
+      perReplica: 3,
+      hours: 0.2,
+      warmUpHours: 0.05,
+    });
+    const [run] = runs;
+    assert.deepEqual(Object.keys(run!).slice(-6), [
+      "sessionsPerHour",
+      "turnsPerHour",
+      "turnSeconds",
+      "sessionSlowdown",
+      "fairness",
+      "unended",
+    ]);
+    // Six sessions at once, each of which takes a little over six seconds: two pauses of 2 s, three turns, and 1 s before the next one begins.
+    assert.ok(run!["sessionsPerHour"]! > 3_000 && run!["sessionsPerHour"]! < (6 * 3_600) / 5, String(run!["sessionsPerHour"]));
+    assert.ok(Math.abs(run!["turnsPerHour"]! / run!["sessionsPerHour"]! - 3) < 0.1);
+  });
+
+  it("runs each once where no number is given", { timeout: 60_000 }, async () => {
+    const { code, out } = await simulate(sessions, "--json");
+    const { runs } = JSON.parse(out) as { runs: readonly { completionRatio: number; hitRatio: number }[] };
+    // Of 27 blocks, 2 of each session's first turn and one of each later one are new.
+    assert.deepEqual([code, runs[0]!.completionRatio, runs[0]!.hitRatio], [0, 1, (27 - 12) / 27]);
+  });
+
+  it("says so where the trace has none", async () => {
+    const { code, err } = await simulate(plain, "--sessions-per-replica", "3");
+    assert.deepEqual([code, err.includes("plain.jsonl names no sessions; leave out --sessions-per-replica")], [2, true], err);
+  });
+});
+
+describe("its command line", () => {
+  const read = (...argv: string[]) => argumentsOf(["t.jsonl", ...argv]);
+
+  it("has defaults", () => {
+    const asked = read();
+    assert.deepEqual(
+      { ...asked?.settings, model: undefined, speeds: undefined },
+      { replicas: 8, model: undefined, speeds: undefined, timeScale: 1, seed: 1, tokenError: 0, faults: [] },
+    );
+    assert.deepEqual(
+      [asked?.settings.model.kvTokens, asked?.settings.model.prefillTokensPerS, asked?.seeds],
+      [524_288, 8_000, 1],
+    );
+  });
+
+  it("gives each replica its speed", () => {
+    assert.deepEqual(
+      read("--replicas", "4", "--speeds", "1,0.5", "--slow", "4:0.25", "--slow", "1:2")?.settings.speeds,
+      [2, 0.5, 1, 0.25],
+    );
+  });
+
+  const faults: readonly [text: string, fault: Fault][] = [
+    ["1:error", { replica: 0, kind: "error", fromS: 0, untilS: undefined }],
+    ["8:hang:30", { replica: 7, kind: "hang", fromS: 30, untilS: undefined }],
+    ["2:slow:4", { replica: 1, kind: "slow", factor: 4, fromS: 0, untilS: undefined }],
+    ["2:slow:4:60-120", { replica: 1, kind: "slow", factor: 4, fromS: 60, untilS: 120 }],
+    ["3:flap:0.5:0-90", { replica: 2, kind: "flap", seconds: 0.5, fromS: 0, untilS: 90 }],
+    ["3:restart:0", { replica: 2, kind: "restart", fromS: 0, untilS: undefined }],
+    ["3:restart:60-75.5", { replica: 2, kind: "restart", fromS: 60, untilS: 75.5 }],
+  ];
+  for (const [text, fault] of faults) {
+    it(`reads --fault ${text}, and writes it so`, () => {
+      assert.deepEqual(read("--fault", text)?.settings.faults, [fault]);
+      assert.equal(faultText(fault), text);
+    });
+  }
+
+  it("takes several faults", () => {
+    assert.deepEqual(
+      read("--fault", "1:error", "--fault", "1:hang:5")?.settings.faults.map(({ kind }) => kind),
+      ["error", "hang"],
+    );
+  });
+
+  const bad: readonly [argv: string[], message: RegExp][] = [
+    [["--replicas", "0"], /--replicas wants a whole number from 1 to 1024, not "0"/],
+    [["--kv-tokens", "1e3.5"], /--kv-tokens wants a whole number/],
+    [["--time-scale=-1"], /--time-scale wants a number from/],
+    [["--time-scale", ""], /--time-scale wants/],
+    [["--speeds", "1,x"], /--speeds wants a number from 0\.001 to 1000, not "x"/],
+    [["--replicas", "2", "--speeds", "1,1,1"], /--speeds lists 3 speeds for 2 replicas; add --replicas 3/],
+    [["--slow", "9:0.5"], /--slow wants a whole number from 1 to 8, not "9"/],
+    [["--slow", "1"], /--slow wants a number from 0\.001 to 1000, not ""/],
+    [["--fault", "9:error"], /--fault \(replica\) wants a whole number from 1 to 8, not "9"/],
+    [["--fault", "error"], /--fault \(replica\) wants a whole number from 1 to 8, not "error"/],
+    [["--fault", "1"], /--fault knows error, hang, slow:FACTOR, flap:SECONDS and restart, not ""/],
+    [["--fault", "1:eror"], /--fault knows .*, not "eror"/],
+    [["--fault", "1:slow"], /--fault \(slow:FACTOR\) wants a number from 1 to 1000, not ""/],
+    [["--fault", "1:slow:60-120"], /--fault \(slow:FACTOR\) wants a number from 1 to 1000, not "60-120"/],
+    [["--fault", "1:flap:0"], /--fault \(flap:SECONDS\) wants a number from 0\.001 to/],
+    [["--fault", "3:restart"], /--fault wants a time at which replica 3 restarts, for example 3:restart:60/],
+    [["--fault", "1:hang:x"], /--fault \(FROM\) wants a number from 0 to 10000000, not "x"/],
+    [["--fault", "1:hang:-5"], /--fault \(FROM\) wants a number from 0 to 10000000, not ""/],
+    [["--fault", "1:hang:5-"], /--fault \(UNTIL\) wants a number from 0 to 10000000, not ""/],
+    [["--fault", "1:hang:1-2-3"], /--fault \(UNTIL\) wants a number from 0 to 10000000, not "2-3"/],
+    [["--fault", "1:hang:120-60"], /--fault wants times of which the second is later, such as 60-120, not "120-60"/],
+    [["--fault", "1:hang:5-9:1"], /--fault wants N:KIND\[:FROM\[-UNTIL\]\], not "1:hang:5-9:1"/],
+    [["--hours", "2"], /--hours is for a fixed number of sessions; add --sessions-per-replica 8/],
+    [["--warm-up-hours", "0"], /--warm-up-hours is for a fixed number of sessions/],
+    [["--sessions-per-replica", "0"], /--sessions-per-replica wants a whole number from 1 to/],
+    [["--sessions-per-replica", "2", "--hours", "1", "--warm-up-hours", "1"], /must be less than --hours, which are 1/],
+    [["--token-error", "1.5"], /--token-error wants a number from 0 to 1/],
+    [
+      ["--time-scale", "-1"],
+      /^Error: Option '--time-scale' argument is ambiguous; "signalbox simulate --help" lists the switches\.$/,
+    ],
+    [["--sede", "1"], /--sede.*"signalbox simulate --help" lists the switches/],
+  ];
+  for (const [argv, message] of bad) it(`refuses ${argv.join(" ")}`, () => assert.throws(() => read(...argv), message));
+
+  it("wants a trace", () => assert.throws(() => argumentsOf([]), /Name the trace to replay/));
+});
+
+describe("a trace file", () => {
+  it("has the same content compressed or not", async () => {
+    const [one, other] = [await readTraceFile(plain), await readTraceFile(packed)];
+    assert.deepEqual([one.name, other.name], ["plain.jsonl", "packed.jsonl.gz"]);
+    assert.deepEqual(
+      one.requests.map(({ prompt }) => Array.from(prompt.blocks)),
+      other.requests.map(({ prompt }) => Array.from(prompt.blocks)),
+    );
+  });
+
+  const bad: readonly [name: string, path: string, message: RegExp][] = [
+    ["does not exist", join(folder, "none.jsonl"), /There is no file .*none\.jsonl; name a trace to replay/],
+    ["is a folder", folder, /it is a folder, not a regular file\. Name a regular file/],
+    ["is not compressed but called .gz", inFolder("text.gz", TEXT), /text\.gz is not a whole gzip file/],
+    ["is cut off", inFolder("half.gz", gzipSync(TEXT).subarray(0, 300)), /half\.gz is not a whole gzip file/],
+    [
+      "is compressed and has a bad line",
+      inFolder("bad.gz", gzipSync(`${TEXT}{"timestamp":\n`)),
+      /^Error: bad\.gz:61: the line is not compl/,
+    ],
+    [
+      "is compressed and long, with a bad line early",
+      inFolder("early.gz", gzipSync(`{"timestamp":"x"}\n${TEXT.repeat(2_000)}`)),
+      /^Error: early\.gz:1: "input_length" must be/,
+    ],
+    [
+      "is compressed and cut off behind a bad line",
+      inFolder("both.gz", gzipSync(`{"timestamp":"x"}\n${TEXT.repeat(2_000)}`).subarray(0, -9)),
+      /^Error: both\.gz:1: "input_length" must be/,
+    ],
+    [
+      "is long, with a bad line early",
+      inFolder("early.jsonl", `{"timestamp":"x"}\n${TEXT.repeat(2_000)}`),
+      /^Error: early\.jsonl:1: "input_length" must be/,
+    ],
+    ["breaks off inside a line", inFolder("torn.jsonl", TEXT.slice(0, -9)), /torn\.jsonl:60: the line is not complete JSON/],
+  ];
+  for (const [name, path, message] of bad) {
+    it(`that ${name} is refused`, () => assert.rejects(readTraceFile(path), message));
+  }
+});
+
+it("the table comes with warnings about its meaning", async () => {
+  const trace = { ...(await readTraceFile(plain)), hasPrefixes: false, skippedLines: 1_234 };
+  const asked = argumentsOf(["t", "--seeds", "3", "--time-scale", "0.8"]);
+  const run = { ...new Recorder().metrics(0, 0, []), name: "mine", faultyDecisions: 2 };
+  const text = report([trace], [run], asked!.settings, 3);
+  assert.match(text, /60 requests in 0\.4 minutes, 1,234 other lines skipped\n/);
+  assert.match(text, /time scale 0\.8, mean of the seeds 1 to 3\n/);
+  assert.match(text, /plain\.jsonl does not show which prompts share a prefix.*\n.*"replay: true"/);
+  assert.match(text, /A plugin broke its contract in mine/);
+});
+
+it("the table has what failed where replicas have faults", async () => {
+  const trace = await readTraceFile(plain);
+  const asked = argumentsOf(["t", "--fault", "2:slow:4:60-120", "--fault", "3:restart:9"]);
+  const run = { ...new Recorder().metrics(0, 0, []), failedRequests: 1_234, retries: 5, ejections: [0, 2, 0.5] };
+  const runs = [
+    { ...run, name: "mine" },
+    { ...run, name: "other", ejections: [0, 0, 0] },
+  ];
+  const lines = report([trace], runs, asked!.settings, 1).split("\n");
+  assert.equal(lines[2], "faults: 2:slow:4:60-120, 3:restart:9");
+  assert.match(lines[4]!, / completed +failed +retries +ejections$/);
+  assert.match(lines[5]!, /^mine .* 1,234 +5 +2: 2, 3: 0\.5$/);
+  assert.match(lines[6]!, /^other .* 1,234 +5 +none$/);
+});

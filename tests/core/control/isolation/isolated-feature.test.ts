@@ -1,0 +1,411 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { RouterError } from "../../../../core/contract/errors.ts";
+import type { Feature } from "../../../../core/contract/feature.ts";
+import { Bounds } from "../../../../core/contract/histogram.ts";
+import type { WaitOwner } from "../../../../core/contract/slots/admit.ts";
+import type { RequestRun } from "../../../../core/contract/slots/request-run.ts";
+import { makeEndpoints, makeLoad, makeRequest } from "../../../../core/contract/test-kit.ts";
+import { isolatedFeature } from "../../../../core/control/isolation/isolated-feature.ts";
+import { Outside } from "../../../../core/control/isolation/outside.ts";
+import { ReadOnlyViews } from "../../../../core/control/isolation/read-only-views.ts";
+import { makeDecision, makeOutcome } from "../../../../core/test-kit/records.ts";
+import { FakeClock } from "../../../support/fake-clock.ts";
+import { makeView } from "../../../support/view.ts";
+import { requestHead } from "../../../support/wire-heads.ts";
+import { snapshot, writeEverywhere } from "../../../support/write-everywhere.ts";
+
+const makeRun = (): RequestRun & { readonly parts: object } => ({
+  ticket: makeOutcome(),
+  head: requestHead(["x-tier: gold"]),
+  query: "",
+  peer: "127.0.0.1",
+  dialect: "openai",
+  body: { bytes: new Uint8Array([1, 2]), span: () => undefined },
+  parsed: makeRequest(),
+  parts: { secret: true },
+});
+const response = () => {
+  const inserted: Uint8Array[] = [];
+  return {
+    inserted,
+    ...{ status: 200, headers: requestHead(["etag: 1"]), length: -1, isEventStream: true, isBetweenEvents: true },
+    insert: (bytes: Uint8Array) => inserted.push(bytes) > 0,
+  };
+};
+const compared = () => ({
+  request: makeRequest(),
+  load: makeLoad(2),
+  profile: { name: "default" },
+  random: Math.random,
+  decide: () => makeDecision(),
+});
+const owner = (said: unknown[] = []): WaitOwner => ({
+  admitted: () => void said.push("admitted"),
+  failed: (why) => void said.push(why),
+});
+
+/** The feature behind its guard, and what was reported of it. */
+function behind(feature: object) {
+  const reports: string[] = [];
+  const clock = new FakeClock();
+  const faults = { report: (plugin: string, fault: string) => void reports.push(`${plugin}: ${fault}`) };
+  const outside = new Outside({ name: "mine", file: "", views: new ReadOnlyViews(), clock, faults, waitMs: 1_000 });
+  return { reports, clock, plugin: isolatedFeature(feature as Feature, outside) as Required<Feature> };
+}
+
+/** Calls a slot as the router does. */
+const CALLS: Readonly<Record<string, (plugin: Required<Feature>) => unknown>> = {
+  enter: (plugin) => plugin.enter(makeRun()),
+  admit: (plugin) => plugin.admit(makeRun(), owner()),
+  admitAgain: (plugin) => plugin.admitAgain(makeRun(), owner()),
+  answer: (plugin) => plugin.answer(makeRun()),
+  compare: (plugin) => plugin.compare(makeRun(), compared()).model,
+  copy: (plugin) => plugin.copy(makeRun(), makeRequest(), () => makeDecision()),
+  tap: (plugin) => plugin.tap(makeRun(), response()),
+  lines: (plugin) => plugin.lines(makeRun()),
+  settled: (plugin) => plugin.settled(makeOutcome()),
+  explain: (plugin) => plugin.explain(makeOutcome()),
+  status: (plugin) => plugin.status(undefined, undefined),
+  warnings: (plugin) => plugin.warnings(makeView(makeEndpoints(1))),
+  metrics: (plugin) => plugin.metrics(makeView(makeEndpoints(1))),
+  notes: (plugin) => plugin.notes("rule"),
+  configured: (plugin) => plugin.configured({ pool: "default" }),
+  endpointsChanged: (plugin) => plugin.endpointsChanged(makeEndpoints(2)),
+  lost: (plugin) => plugin.lost(makeRun(), makeEndpoints(1)[0]!, 5),
+  freesBody: (plugin) => plugin.freesBody(makeRun()),
+  replicaGone: (plugin) => plugin.replicaGone(makeEndpoints(1)[0]!),
+  stopAnnounced: (plugin) => plugin.stopAnnounced(),
+  closed: (plugin) => plugin.closed(),
+};
+/** What is left of a slot that fails. */
+const OTHERWISE: Readonly<Record<string, unknown>> = {
+  ...{ compare: "base", lines: "", explain: [], status: {}, warnings: [], metrics: [], notes: [] },
+};
+const DECIDING = new Set(["enter", "admit", "admitAgain", "answer"]);
+const fail = () => {
+  throw new Error("broken on purpose");
+};
+const faultOf = (thrown: unknown) => (thrown as RouterError).fault?.text;
+
+describe("a feature of one's own that throws", () => {
+  for (const [slot, call] of Object.entries(CALLS)) {
+    const what = DECIDING.has(slot) ? "fails the request, by its name" : "is reported, and changes nothing";
+    it(`in ${slot} ${what}`, async () => {
+      const { plugin, reports } = behind({ [slot]: fail });
+      if (DECIDING.has(slot)) {
+        assert.throws(
+          () => call(plugin),
+          (thrown: RouterError) => {
+            assert.deepEqual([thrown.code, thrown.fault?.plugin], ["plugin_fault", "mine"]);
+            assert.match(thrown.fault!.text, /broken on purpose/);
+            return true;
+          },
+        );
+        return assert.deepEqual(reports, []);
+      }
+      assert.deepEqual(call(plugin), OTHERWISE[slot]);
+      assert.match(reports.join(), /^mine: broken on purpose/);
+    });
+
+    it(`later in ${slot}, by a promise, leaves no rejection that nobody handles`, async () => {
+      const { plugin, reports } = behind({ [slot]: async () => fail() });
+      if (slot === "enter" || slot === "answer")
+        return assert.rejects(call(plugin) as Promise<unknown>, (thrown) => /broken on purpose/.test(faultOf(thrown) ?? ""));
+      if (DECIDING.has(slot)) return void assert.throws(() => call(plugin), { code: "plugin_fault" });
+      assert.deepEqual(call(plugin), OTHERWISE[slot]);
+      assert.match(reports.join(), /promise|list of|status|lines must/);
+    });
+  }
+
+  it("refuses with a RouterError as the router's own do", () => {
+    const refusal = new RouterError("model_not_allowed", "Not you.");
+    for (const slot of DECIDING)
+      assert.throws(
+        () =>
+          CALLS[slot]!(
+            behind({
+              [slot]() {
+                throw refusal;
+              },
+            }).plugin,
+          ),
+        (thrown) => thrown === refusal,
+      );
+  });
+});
+
+describe("what a feature of one's own sees", () => {
+  for (const [slot, call] of Object.entries(CALLS)) {
+    it(`in ${slot} can't be written, and has no parts of the router`, () => {
+      const seen: unknown[] = [];
+      const before = snapshot([makeRun(), makeOutcome(), compared()]);
+      const { plugin } = behind({ [slot]: (...given: unknown[]) => void seen.push(...given) });
+      try {
+        call(plugin);
+      } catch {
+        // Nothing is no answer of some slots.
+      }
+      for (const each of seen) writeEverywhere(each);
+      for (const each of seen) if (typeof each === "object") assert.ok(!("parts" in each!));
+      assert.deepEqual(snapshot([makeRun(), makeOutcome(), compared()]), before);
+    });
+  }
+
+  it("is the run that the router has, unchanged by all that it writes", () => {
+    const run = makeRun();
+    const before = snapshot(run);
+    behind({ enter: (seen: RequestRun) => void writeEverywhere(seen) }).plugin.enter(run);
+    assert.deepEqual(snapshot(run), before);
+  });
+});
+
+describe("an answer", () => {
+  const answered = (answer: unknown) => {
+    const { plugin } = behind({ answer: () => answer });
+    try {
+      return plugin.answer(makeRun());
+    } catch (thrown) {
+      return faultOf(thrown);
+    }
+  };
+  const good = { status: 200, headers: { "x-a": "1" }, body: "yes" };
+  const bad: readonly (readonly [why: string, answer: unknown, fault: RegExp])[] = [
+    ["no object", 5, /status undefined/],
+    ["no status", { ...good, status: "200" }, /status 200: give one/],
+    ["a status that goes on", { ...good, status: 101 }, /status 101/],
+    ["no headers", { ...good, headers: undefined }, /no headers/],
+    ["a header that is two lines", { ...good, headers: { "x-a": "1\r\nx-b: 2" } }, /characters that no header/],
+    ["a name that is none", { ...good, headers: { "x a": "1" } }, /no header's name/],
+    ["a length of its own", { ...good, headers: { "Content-Length": "1" } }, /the router's/],
+    ["a body that is no text", { ...good, body: {} }, /no body/],
+    ["a body where none may be", { ...good, status: 204 }, /status 204 has none/],
+    ["more headers than clients take", { ...good, headers: { "x-a": "1".repeat(9_000) } }, /headers of 9003 bytes/],
+  ];
+  for (const [why, answer, fault] of bad) it(`with ${why} is a fault`, () => assert.match(String(answered(answer)), fault));
+
+  it("is taken as it is, with bytes that the feature can't change any more", () => {
+    const bytes = Buffer.from("yes");
+    const given = answered({ ...good, body: bytes }) as { body: Uint8Array };
+    bytes.fill(0);
+    assert.equal(Buffer.from(given.body).toString(), "yes");
+    assert.equal(answered(undefined), undefined);
+  });
+
+  it("that never comes ends by the limit, and so does an entrance", async () => {
+    for (const slot of ["answer", "enter"] as const) {
+      const { plugin, clock } = behind({ [slot]: () => new Promise(() => {}) });
+      const late = assert.rejects(CALLS[slot]!(plugin) as Promise<unknown>, (thrown) =>
+        /longer than spec.limits.featureWaitMs \(1000 ms\)/.test(faultOf(thrown) ?? ""),
+      );
+      await clock.advance(1_000);
+      await late;
+      assert.equal(clock.pending, 0);
+    }
+  });
+
+  it("on a path of its own must be there; a path that is none is refused at once", async () => {
+    const route = { method: "GET", path: "/v1/mine", bodyBytes: 0, answer: () => undefined };
+    const { plugin } = behind({ routes: [route] });
+    assert.throws(() => plugin.routes[0]!.answer(makeRun()), { code: "plugin_fault" });
+    const late = behind({ routes: [{ ...route, answer: async () => undefined }] });
+    await assert.rejects(async () => late.plugin.routes[0]!.answer(makeRun()), { code: "plugin_fault" });
+    for (const wrong of [
+      { method: "PUT" },
+      { path: "mine" },
+      { path: "/a*" },
+      { path: "/a/*/b" },
+      { path: "/health" },
+      { path: "/ready" },
+      { bodyBytes: -1 },
+      { answer: 1 },
+    ])
+      assert.throws(() => behind({ routes: [{ ...route, ...wrong }] }), TypeError, JSON.stringify(wrong));
+    assert.doesNotThrow(() => behind({ routes: [{ ...route, path: "/v1/mine/*" }] }));
+  });
+});
+
+describe("a place of a feature of one's own", () => {
+  const waiting = (admit: (owner: WaitOwner) => unknown) => {
+    const said: unknown[] = [];
+    const { plugin, clock, reports } = behind({ admit: (_run: RequestRun, told: WaitOwner) => admit(told) });
+    return { said, clock, reports, place: plugin.admit(makeRun(), owner(said)) };
+  };
+
+  it("goes on once, however often the feature says so", () => {
+    let told: WaitOwner | undefined;
+    const { said, place, clock } = waiting((owner) => {
+      told = owner;
+      return { leave() {} };
+    });
+    told?.admitted();
+    told?.admitted();
+    told?.failed(new Error("late"));
+    place?.leave();
+    assert.deepEqual(said, ["admitted"]);
+    assert.equal(clock.pending, 0);
+  });
+
+  it("is none where it was told to go on while it was asked", () => {
+    const { said, place } = waiting((owner) => {
+      owner.admitted();
+      return { leave() {} };
+    });
+    assert.deepEqual([said, place], [[], undefined]);
+    assert.throws(() => waiting((owner) => owner.failed(new Error("no"))), { code: "plugin_fault" });
+  });
+
+  it("leaves no rejection that nobody handles where it was told to go on and then rejects", async () => {
+    const { place } = waiting(async (owner) => {
+      owner.admitted();
+      throw new Error("broken on purpose");
+    });
+    assert.equal(place, undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it("that is given up says nothing more", () => {
+    let told: WaitOwner | undefined;
+    let left = 0;
+    const { said, place } = waiting((owner) => {
+      told = owner;
+      return { leave: () => left++ };
+    });
+    place?.leave();
+    place?.leave();
+    told?.admitted();
+    assert.deepEqual([said, left], [[], 1]);
+  });
+
+  it("ends by the limit", async () => {
+    const { said, clock } = waiting(() => ({ leave() {} }));
+    await clock.advance(1_000);
+    assert.match(faultOf(said[0]) ?? "", /featureWaitMs/);
+  });
+
+  it("that is none is a fault", () => {
+    for (const place of [null, true, {}, Promise.resolve()]) assert.throws(() => waiting(() => place), { code: "plugin_fault" });
+  });
+});
+
+describe("a tap of a feature of one's own", () => {
+  it("gets copies of what passes", () => {
+    const kept: Uint8Array[] = [];
+    const chunk = Buffer.from("abcdef");
+    const read = (bytes: Uint8Array, spans: ArrayLike<number>) =>
+      void kept.push(bytes.fill(0, 0, 1).subarray(spans[0], spans[1]));
+    const tap = behind({ tap: () => ({ read, end() {} }) }).plugin.tap(makeRun(), response())!;
+    tap.read(chunk, [0, 2, 4, 6], 2);
+    assert.equal(chunk.toString(), "abcdef");
+    chunk.fill(0);
+    assert.equal(Buffer.from(kept[0]!).toString(), "\0bef");
+  });
+
+  it("is let go where it throws, or gives a promise", () => {
+    for (const fault of [fail, async () => fail()]) {
+      const ends: boolean[] = [];
+      const { plugin, reports } = behind({ tap: () => ({ read: fault, end: (isWhole: boolean) => ends.push(isWhole) }) });
+      const tap = plugin.tap(makeRun(), response())!;
+      for (let i = 0; i < 3; i++) tap.read(Buffer.from("a"), [0, 1], 1);
+      tap.end(true);
+      assert.deepEqual(ends, []);
+      assert.equal(reports.length, 1);
+    }
+  });
+
+  it("inserts between two events, and nowhere else", () => {
+    const passing = response();
+    const wrong: unknown[] = [];
+    let seen = passing;
+    const insert = () => {
+      try {
+        seen.insert(Buffer.from("x"));
+      } catch (thrown) {
+        wrong.push(thrown);
+      }
+    };
+    const feature = {
+      tap: (_run: RequestRun, given: typeof passing) => {
+        seen = given;
+        return { read: insert, end: insert };
+      },
+    };
+    const tap = behind(feature).plugin.tap(makeRun(), passing)!;
+    insert();
+    tap.read(Buffer.from("a"), [0, 1], 1);
+    tap.end(true);
+    insert();
+    assert.equal(passing.inserted.length, 1);
+    assert.equal(wrong.length, 3);
+  });
+});
+
+describe("what people see of a feature of one's own", () => {
+  it("are metrics as they were when they were given", () => {
+    const sample = { values: ["x"], value: 1 };
+    const family = { name: "a", type: "gauge", help: "A.", labels: ["b"], samples: [sample] };
+    const shown = behind({ metrics: () => [family] }).plugin.metrics(makeView(makeEndpoints(1)));
+    Object.assign(sample, { values: ["y"], value: "no number" });
+    assert.deepEqual(shown, [{ ...family, samples: [{ values: ["x"], value: 1 }] }]);
+  });
+
+  const histogram = { bounds: new Bounds([1]), counts: new Float64Array([2, 0]), count: 2, sum: 1 };
+  const cases: readonly (readonly [slot: string, returned: unknown, shown: unknown])[] = [
+    ["status", { left: 5 }, { features: { mine: { left: 5 } } }],
+    ["status", { large: 1n }, {}],
+    ["status", { toJSON: () => undefined }, {}],
+    ["status", { toJSON: () => "text" }, {}],
+    ["lines", "x-a: 1\r\nx-b: 2\r\n", "x-a: 1\r\nx-b: 2\r\n"],
+    ["lines", "x-a: 1", ""],
+    ["lines", "x-a: 1\r\n\r\nbody\r\n", ""],
+    ["lines", "x-a: 1\nx-b: 2\r\n", ""],
+    ["lines", "Transfer-Encoding: chunked\r\n", ""],
+    ["explain", ["It cost 5.", "\u001b[2J"], ["It cost 5.", "?[2J"]],
+    ["explain", "It cost 5.", []],
+    ["notes", [5], []],
+    ["metrics", [{ name: "a", type: "gauge", help: "A.", labels: ["b"], samples: [{ values: ["x"], value: 1 }] }], undefined],
+    [
+      "metrics",
+      [{ name: "a", type: "histogram", help: "A.", labels: [], samples: [{ values: [], value: histogram }] }],
+      undefined,
+    ],
+    ["metrics", [{ name: "a", type: "histogram", help: "A.", labels: [], samples: [{ values: [], value: {} }] }], []],
+    ["metrics", [{ name: "a", type: "histogram", help: "A.", labels: ["le"], samples: [] }], []],
+    ["metrics", [{ name: "a", type: "gauge", help: "A.", labels: ["b", "b"], samples: [] }], []],
+    ["metrics", [null], []],
+    ["metrics", [{ name: "a b", type: "gauge", help: "A.", labels: [], samples: [] }], []],
+    ["metrics", [{ name: "a", type: "gauge", help: "A.", labels: ["b"], samples: [{ values: [], value: 1 }] }], []],
+  ];
+  for (const [slot, returned, shown = returned] of cases)
+    it(`${slot}: ${typeof returned === "string" ? JSON.stringify(returned) : Object.keys(returned as object)} is ${shown === returned ? "shown" : "checked"}`, () => {
+      assert.deepEqual(CALLS[slot]!(behind({ [slot]: () => returned }).plugin), shown);
+    });
+});
+
+describe("a comparison by a feature of one's own", () => {
+  it("has no say in the decision", () => {
+    const given = compared();
+    const real = makeDecision({ target: "real" });
+    const { plugin, reports } = behind({
+      compare: (_run: RequestRun, { decide, profile, random }: typeof given) => ({
+        ...(decide as (...all: unknown[]) => object)(profile, random),
+        target: "mine",
+      }),
+    });
+    assert.equal(plugin.compare(makeRun(), { ...given, decide: () => real }), real);
+    assert.deepEqual(reports, []);
+  });
+
+  it("decides with no profile but the one that it is given, and not later", () => {
+    let kept: ((...all: unknown[]) => unknown) | undefined;
+    const { plugin, reports } = behind({
+      compare(_run: RequestRun, { decide }: { decide: typeof kept }) {
+        kept = decide;
+        decide?.({ name: "other" }, Math.random);
+      },
+    });
+    assert.equal(plugin.compare(makeRun(), compared()).model, "base");
+    assert.match(reports.join(), /a profile that it was not given/);
+    assert.throws(() => kept?.(), /called later/);
+  });
+});
