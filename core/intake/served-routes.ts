@@ -31,6 +31,8 @@ export function noSuchRoute(path: string, config: ActiveConfig): RouterError {
   );
 }
 
+/** Of the paths that parsers read, in their order, in an error for a client. */
+const MOST_NAMED = 12;
 const BASE_URLS = "The base URL of OpenAI's clients ends in /v1, that of Anthropic's is the same without /v1.";
 
 /** The longest served path with whose end behind /v1 this one ends: the base URL had another beginning. */
@@ -50,9 +52,15 @@ export function methodsOf(path: string, config: ActiveConfig): string {
 
 function servedPaths({ routes, ownRoutes }: ActiveConfig): string {
   const parsed = [...routes].flatMap(([path, methods]) => [...methods.keys()].map((method) => `${method} ${path}`));
+  const more = parsed.length > MOST_NAMED ? [`${parsed.length - MOST_NAMED} more paths of engines`] : [];
   // What replicas answer, and what asks about the router. Adapters are the operator's.
   const own = ownRoutes.all.filter(
     ({ method, path, isRefused }) => method === "GET" && !path.endsWith("*") && isRefused !== true,
   );
-  return [...parsed, ...own.map(({ path }) => `GET ${path}`), ...PROBE_PATHS.map((path) => `GET ${path}`)].join(", ");
+  return [
+    ...parsed.slice(0, MOST_NAMED),
+    ...more,
+    ...own.map(({ path }) => `GET ${path}`),
+    ...PROBE_PATHS.map((path) => `GET ${path}`),
+  ].join(", ");
 }

@@ -1,4 +1,4 @@
-import { type Input, type Switch, UsageError } from "../../../config/command.ts";
+import { CommandError, type Input, type Switch, UsageError } from "../../../config/command.ts";
 import { didYouMean } from "../../../config/read/problems.ts";
 import { wrappedLines } from "../../../core/report/text-width.ts";
 import { FAULT_NAMES, type FaultChanges, FaultError } from "../../lab/mock/faults.ts";
@@ -6,7 +6,6 @@ import type { MockOptions } from "../../lab/mock/options.ts";
 import { type MockReplica, startMockReplica } from "../../lab/mock/replica.ts";
 import { readInput } from "../frame/command.ts";
 import { helpColumns, switchLines } from "../frame/help.ts";
-import { colouredProblems } from "../show/colour.ts";
 import { stopSignal } from "../start/signals.ts";
 
 const FAULT = `switch a fault on; may be given several times. VALUE is JSON and may be left out for true:
@@ -50,33 +49,31 @@ GET, POST and DELETE /mock/faults show and change them while it runs; GET /mock/
 export async function mock(argv: readonly string[], asCalled: (text: string) => string): Promise<number> {
   // Before its first line: whoever reads it may stop the replica at once.
   const stopped = stopSignal();
-  const run = await runMock(argv, (text) => void process.stdout.write(colouredProblems(asCalled(`${text}\n`))));
-  if (typeof run === "number") return run;
+  const replica = await runMock(argv, (text) => void process.stdout.write(asCalled(`${text}\n`)));
+  if (replica === undefined) return 0;
   await stopped;
-  await run.close();
+  await replica.close();
   return 0;
 }
 
-/** Prints one line with the address when the replica listens, or a sentence that says what is wrong; then returns the exit code. */
-export async function runMock(argv: readonly string[], print: (text: string) => void): Promise<MockReplica | number> {
+/** Prints one line with the address when the replica listens, or the help. Throws CommandError, which says what is wrong. */
+export async function runMock(argv: readonly string[], print: (text: string) => void): Promise<MockReplica | undefined> {
   try {
     const input = inputOf(argv);
     if (input.has("help")) {
       print(helpText(helpColumns()));
-      return 0;
+      return undefined;
     }
     const options = optionsOf(input);
     const replica = await startMockReplica(options);
     print(`Mock replica of ${options.model} at ${replica.url}`);
     return replica;
   } catch (error) {
-    if (error instanceof UsageError || error instanceof FaultError) {
-      print(error.message.includes("--help") ? error.message : `${error.message} See signalbox mock --help.`);
-      return 2;
-    }
-    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    print(isTaken ? "The port is in use: choose another with --port, or 0 for any free one." : String(error));
-    return 1;
+    if (error instanceof UsageError || error instanceof FaultError)
+      throw new UsageError(error.message.includes("--help") ? error.message : `${error.message} See signalbox mock --help.`);
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+      throw new CommandError(1, "The port is in use: choose another with --port, or 0 for any free one.");
+    throw error;
   }
 }
 

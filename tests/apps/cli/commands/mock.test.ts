@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { runMock } from "../../../../apps/cli/commands/mock.ts";
+import { CommandError } from "../../../../config/command.ts";
 
 async function run(...argv: string[]) {
   const printed: string[] = [];
@@ -8,11 +9,20 @@ async function run(...argv: string[]) {
   return { result, text: printed.join("\n") };
 }
 
+async function failure(...argv: string[]): Promise<CommandError> {
+  const error = await run(...argv).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof CommandError);
+  return error;
+}
+
 describe("signalbox mock", () => {
   test("starts a replica with its arguments and prints its address", async () => {
     const flags = ["--port", "0", "--model", "llama", "--adapters", "a,b", "--time-scale", "0", "--kv-tokens", "2048"];
     const { result, text } = await run(...flags, "--fault", 'status={"value":503,"times":1}', "--fault", "slowMs=1");
-    assert.ok(typeof result === "object");
+    assert.ok(result);
     const replica = result;
     try {
       assert.equal(text, `Mock replica of llama at ${replica.url}`);
@@ -31,7 +41,7 @@ describe("signalbox mock", () => {
 
   test("--help lists the switches", async () => {
     const { result, text } = await run("--help");
-    assert.equal(result, 0);
+    assert.equal(result, undefined);
     for (const word of ["--port", "--time-scale", "silentAfterEvents", "/mock/faults"]) assert.ok(text.includes(word));
   });
 
@@ -51,20 +61,20 @@ describe("signalbox mock", () => {
   ];
   for (const { argv, says } of WRONG) {
     test(`${argv.join(" ")} is a usage error`, async () => {
-      const { result, text } = await run(...argv);
-      assert.equal(result, 2);
-      assert.match(text, says);
-      assert.match(text, /signalbox mock --help/);
+      const error = await failure(...argv);
+      assert.equal(error.exitCode, 2);
+      assert.match(error.message, says);
+      assert.match(error.message, /signalbox mock --help/);
     });
   }
 
   test("a port in use is reported", async () => {
     const first = await run("--port", "0");
-    assert.ok(typeof first.result === "object");
+    assert.ok(first.result);
     try {
-      const second = await run("--port", String(first.result.port));
-      assert.equal(second.result, 1);
-      assert.match(second.text, /port is in use/);
+      const error = await failure("--port", String(first.result.port));
+      assert.equal(error.exitCode, 1);
+      assert.match(error.message, /port is in use/);
     } finally {
       await first.result.close();
     }
