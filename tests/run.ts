@@ -14,7 +14,7 @@ import { groups, isPure, onEveryRuntime, testFiles } from "./support/suite/selec
 
 const SLOWEST_SHOWN = 10;
 /** Of processes with failed tests that run again. */
-const MOST_REPEATED = 4;
+const MOST_REPEATED = 8;
 
 interface Job {
   readonly runtime: Runtime;

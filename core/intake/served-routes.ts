@@ -25,13 +25,11 @@ export function noSuchRoute(path: string, config: ActiveConfig): RouterError {
   const meant = meantPath(path, config);
   if (meant !== undefined) return new RouterError("unknown_path", `The path is ${meant} here. ${BASE_URLS}`);
   const page = path === "/" ? "The status page is on the admin port (spec.admin), by default http://127.0.0.1:9090/. " : "";
-  return new RouterError(
-    "unknown_path",
-    `${page}This router does not serve that path; it serves ${servedPaths(config)}. ${BASE_URLS}`,
-  );
+  const text = `${page}This router does not serve that path; it serves ${servedPaths(config)}. ${BASE_URLS}`;
+  return new RouterError("unknown_path", text);
 }
 
-/** Of the paths that parsers read, in their order, in an error for a client. */
+/** Paths of parsers that an error names. */
 const MOST_NAMED = 12;
 const BASE_URLS = "The base URL of OpenAI's clients ends in /v1, that of Anthropic's is the same without /v1.";
 
@@ -52,15 +50,9 @@ export function methodsOf(path: string, config: ActiveConfig): string {
 
 function servedPaths({ routes, ownRoutes }: ActiveConfig): string {
   const parsed = [...routes].flatMap(([path, methods]) => [...methods.keys()].map((method) => `${method} ${path}`));
-  const more = parsed.length > MOST_NAMED ? [`${parsed.length - MOST_NAMED} more paths of engines`] : [];
+  const more = parsed.splice(MOST_NAMED).length;
   // What replicas answer, and what asks about the router. Adapters are the operator's.
-  const own = ownRoutes.all.filter(
-    ({ method, path, isRefused }) => method === "GET" && !path.endsWith("*") && isRefused !== true,
-  );
-  return [
-    ...parsed.slice(0, MOST_NAMED),
-    ...more,
-    ...own.map(({ path }) => `GET ${path}`),
-    ...PROBE_PATHS.map((path) => `GET ${path}`),
-  ].join(", ");
+  const own = ownRoutes.all.filter((route) => route.method === "GET" && !route.path.endsWith("*") && !route.isRefused);
+  const gets = [...own.map(({ path }) => path), ...PROBE_PATHS].map((path) => `GET ${path}`);
+  return [...parsed, ...(more > 0 ? [`${more} more paths of engines`] : []), ...gets].join(", ");
 }

@@ -28,7 +28,7 @@ export async function runDevRouter(input: Input, registry: ReadonlyMap<string, D
     hasDemo,
     showsRequests: true,
     running(router, url, say) {
-      const stopWatching = watchPlugins(router, say, reportServed);
+      const stopWatching = watchPlugins(router, systemClock, say, reportServed);
       const stopSending = perSecond > 0 ? sendRequests(router, url, 1000 / perSecond, systemClock) : () => {};
       return () => {
         stopSending();

@@ -1,16 +1,12 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Router } from "../../../core/router.ts";
+import { onConfigChange } from "./config-changes.ts";
 
 const PROMPTS = ["Tell me about soup.", "Tell me about bread.", "Tell me about soup. And then?", "What is a signal box?"];
-/** How often it looks whether something else runs: whoever has saved a plugin wants to see what it does. */
-const LOOK_MS = 20;
-
 /** Sends a chat request in each period, and one as soon as another config runs, so that there is something to see. Returns what ends that. */
 export function sendRequests(router: Router, url: string, periodMs: number, clock: Clock): () => void {
   const ending = new AbortController();
   let sent = 0;
-  let config = router.config;
-  let nextMs = clock.now() + periodMs;
   const send = async () => {
     const models = modelsOf(router);
     const model = models[sent % models.length];
@@ -21,16 +17,11 @@ export function sendRequests(router: Router, url: string, periodMs: number, cloc
     const { signal } = ending;
     await (await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body, signal })).text();
   };
-  const stop = clock.every(Math.min(LOOK_MS, periodMs), () => {
-    const nowMs = clock.now();
-    if (router.config === config && nowMs < nextMs) return;
-    config = router.config;
-    nextMs = Math.max(nextMs + periodMs, nowMs);
-    // What fails shows in the router's own lines.
-    void send().catch(() => {});
-  });
+  // What fails shows in the router's own lines.
+  const sendNow = () => void send().catch(() => {});
+  const stops = [clock.every(periodMs, sendNow), onConfigChange(router, clock, sendNow)];
   return () => {
-    stop();
+    for (const stop of stops) stop();
     ending.abort();
   };
 }

@@ -1,38 +1,42 @@
+import type { Clock } from "../../../core/contract/clock.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import type { DecisionReport } from "../../../core/report/report-schema.ts";
 import type { Router } from "../../../core/router.ts";
 import { decisionLine } from "../explain/decision-text.ts";
 import { colouredDecision } from "../show/colour.ts";
+import { onConfigChange } from "./config-changes.ts";
 
 /**
- * Calls `say` with what each request came to in the plugins of one's own, as it ends, and `passed` with the config then. Returns what ends
- * that.
+ * Calls `say` with what each request came to in the plugins of one's own, as it ends, and `passed` with the config that it passed.
+ * Returns what ends that.
  */
-export function watchPlugins(router: Router, say: (text: string) => void, passed: (config: object) => void): () => void {
+export function watchPlugins(
+  router: Router,
+  clock: Clock,
+  say: (text: string) => void,
+  passed: (config: object) => void,
+): () => void {
   const streams = router.config.observers.flatMap(({ plugin }) => plugin.streams ?? []);
   const decisions = streams.find(({ path }) => path === "/decisions/stream");
-  const faults = faultsOfConfig(router);
-  const end = decisions?.listen(new URLSearchParams(), (make) => {
+  // A request that began before says nothing of what is saved now, nor do its faults.
+  let sinceMs = 0;
+  const faults = new Map<string, number>();
+  const stopLooking = onConfigChange(router, clock, () => {
+    sinceMs = clock.wall();
+    faults.clear();
+  });
+  const stopListening = decisions?.listen(new URLSearchParams(), (make) => {
     const report = JSON.parse(make()) as DecisionReport;
-    const counts = faults();
     // What no parser reads, such as the list of models, passes no plugin of one's own.
     if (report.api === "") return;
-    say(colouredDecision(`${requestText(report, router, counts)}\n`));
-    if (report.candidates.length > 0) passed(router.config);
+    const isOfThis = Date.parse(report.time) - report.durationMs >= sinceMs;
+    if (isOfThis) for (const { plugin } of report.faults) faults.set(plugin, (faults.get(plugin) ?? 0) + 1);
+    say(colouredDecision(`${requestText(report, router, faults)}\n`));
+    if (isOfThis && report.candidates.length > 0) passed(router.config);
   });
-  return end ?? (() => {});
-}
-
-/** Returns what counts the faults of each plugin since its config runs: those of an earlier version say nothing of what is saved now. */
-function faultsOfConfig(router: Router): () => ReadonlyMap<string, number> {
-  let { config } = router;
-  let before: ReadonlyMap<string, number> = new Map();
-  let latest = before;
   return () => {
-    if (router.config !== config) before = latest;
-    ({ config } = router);
-    latest = new Map(router.plugins.faults.counts);
-    return new Map([...latest].map(([name, count]) => [name, count - (before.get(name) ?? 0)]));
+    stopLooking();
+    stopListening?.();
   };
 }
 

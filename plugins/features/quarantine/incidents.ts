@@ -43,6 +43,11 @@ export class Incidents {
     return this.#open.size === 0;
   }
 
+  /** Requests that were lost, and may have been there when a replica died. */
+  get suspects(): readonly Suspect[] {
+    return [...this.#open.values()].flatMap(({ suspects }) => [...suspects.values()]);
+  }
+
   /** Whether the endpoint's next lost request can matter. */
   hasRoom({ name }: Endpoint): boolean {
     return (this.#open.get(name)?.suspects.size ?? 0) < MOST_SUSPECTS;

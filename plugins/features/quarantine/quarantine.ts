@@ -98,6 +98,7 @@ export class Quarantine {
     const { model, promptSpans } = request;
     const suspect = { key, promptBytes: promptBytes(promptSpans), tenant: tenantOf(ticket), model, id, lostAtMs };
     this.#incidents.lost(endpoint, suspect);
+    this.#index();
     this.#sweepLater();
   }
 
@@ -159,7 +160,9 @@ export class Quarantine {
   }
 
   #index(): void {
-    const suspects = this.#deaths.flatMap((death) => [...death.suspects.values()]);
+    const lost = this.#deaths.flatMap((death) => [...death.suspects.values()]);
+    // Those of replicas that are not known to be gone yet too: a request that is served before that clears its prompt.
+    const suspects = [...lost, ...this.#incidents.suspects];
     this.#lengths = new Set([...suspects, ...this.#quarantined.values()].map((each) => each.promptBytes));
   }
 

@@ -21,7 +21,8 @@ const MARK = "\u001b[31m^\u001b[39m";
 
 /** Runs `start` with these variables alone deciding on colours: what it starts gets them. */
 function withEnv<Started>(env: Readonly<Record<string, string>>, start: () => Started): Started {
-  const names = ["TERM", "FORCE_COLOR", "NO_COLOR"];
+  // Runtimes show no colours in a CI job that they do not know.
+  const names = ["TERM", "FORCE_COLOR", "NO_COLOR", "CI"];
   const before = new Map(names.map((name) => [name, process.env[name]]));
   const set = (values: (name: string) => string | undefined) => {
     for (const name of names) {
