@@ -184,13 +184,16 @@ export class GatedLine {
     let replicas = all;
     for (const gated of tenantsInTurn(this.#waiting, MOST_PER_LOOK, this.#turnsOf)) {
       const { turn, sinceMs } = gated;
-      if (this.#maxWaitMs === undefined || nowMs - sinceMs >= this.#maxWaitMs) this.#goesLate(gated, nowMs);
-      else if (replicas.length > 0) {
-        const isPlaced = this.#goesOn(gated, false, replicas, nowMs);
-        const taken = isPlaced ? turn.session.slot : this.#gate.nearest(turn, replicas);
-        replicas = replicas.filter(({ slot }) => slot !== taken);
-        if (isPlaced) this.#admitted(gated, nowMs);
-      } else if (all.length > 0) break;
+      if (this.#maxWaitMs === undefined || nowMs - sinceMs >= this.#maxWaitMs) {
+        this.#goesLate(gated, nowMs);
+        continue;
+      }
+      if (replicas.length === 0 && all.length > 0) break;
+      // Without any replica in service it goes on, and fares as a request that comes now.
+      const isPlaced = this.#goesOn(gated, false, replicas, nowMs);
+      const taken = isPlaced ? turn.session.slot : this.#gate.nearest(turn, replicas);
+      replicas = replicas.filter(({ slot }) => slot !== taken);
+      if (isPlaced) this.#admitted(gated, nowMs);
     }
   }
 

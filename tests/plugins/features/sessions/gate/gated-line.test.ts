@@ -81,6 +81,19 @@ describe("the line of turns that have no place", () => {
     late.ended();
   });
 
+  it("lets all go on that wait when the last replica goes: they fare as those that come then", async () => {
+    const { clock, line, turn, fill } = makeLine();
+    const busy = (await fill(2)).map((session) => turn(session));
+    const waiting = Array.from({ length: 40 }, () => turn({}));
+    assert.ok(waiting.every(({ isWaiting }) => isWaiting));
+    line.follow([]);
+    await clock.advance(1_000);
+    assert.deepEqual([waiting.every(({ seen }) => seen.admitted === 1), line.size, line.counts.late], [true, 0, 0]);
+    assert.ok(waiting.every(({ run }) => run.placedAt === -1));
+    assert.equal(turn({}).isWaiting, false);
+    for (const { ended } of [...busy, ...waiting]) ended();
+  });
+
   it("lets all go on that wait when the gate leaves the config", async () => {
     const { clock, line, turn, fill } = makeLine();
     const busy = (await fill(2)).map((session) => turn(session));
