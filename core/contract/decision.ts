@@ -47,6 +47,8 @@ export interface Leg {
   readonly pickerType: string;
   /** Best first; the rest are spares for a retry. Empty when the decision refuses. */
   readonly order: readonly Endpoint[];
+  /** The first one is first because the request's session has its place there, whatever its scores are. */
+  readonly isPlaced?: boolean;
   /** What was expected at the first endpoints of `order`; read it with `estimateAt`. */
   readonly estimates: ArrayLike<number>;
 }

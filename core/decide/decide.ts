@@ -43,6 +43,7 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
         picker: picker.name,
         pickerType: picker.type,
         order,
+        isPlaced: trial === undefined && first !== undefined,
         estimates: estimate(request, order, load),
       },
     ],

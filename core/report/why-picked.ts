@@ -25,11 +25,15 @@ export function whyPicked(leg: Leg | undefined, poolSize: number, promptTokens: 
   if (leg === undefined || pick === undefined) return "The picker chose no endpoint.";
   if (leg.candidates.length === 1) return onlyOne(leg, pick, poolSize);
   if (pick.isOnTrial) return `${pick.name} is on trial: this request decides whether it returns.`;
+  if (leg.isPlaced)
+    return sentences(`${pick.name}: its session has its place there.`, expectation(withSoonest(leg, promptTokens)));
   const compared = leg.pickerType === "max-score" ? withNextBest(leg, promptTokens) : withSoonest(leg, promptTokens);
   const expected = expectation(compared);
   if (isSoonest(leg, compared)) return `${pick.name}: ${expected}`;
-  return [reason(leg, pick, next), sentence(expected)].filter((text) => text !== "").join(" ");
+  return sentences(reason(leg, pick, next), expected);
 }
+
+const sentences = (first: string, second: string) => [first, sentence(second)].filter((text) => text !== "").join(" ");
 
 /** Whether the pick is the best by the expected time and nothing else, so that what was expected is the whole reason. */
 function isSoonest(leg: Leg, compared: Compared): boolean {

@@ -25,6 +25,7 @@ export function makeDecision(overrides: Partial<Decision & Leg> = {}): Decision 
         picker: overrides.picker ?? "max-score",
         pickerType: overrides.pickerType ?? "max-score",
         order: overrides.order ?? [1, 0, 2].flatMap((index) => candidates[index] ?? []),
+        isPlaced: overrides.isPlaced ?? false,
         estimates: overrides.estimates ?? [],
       },
     ],

@@ -26,12 +26,12 @@ describe("a request with a place at an endpoint", () => {
   for (const [name, endpoints, placedAt, first] of cases) {
     it(name, () => {
       const request = makeRequest(placedAt === undefined ? {} : { placedAt });
-      const orderOf = (asked = request) => {
-        const { legs } = decide(asked, factsOf(endpoints), makeActiveConfig().profile, makeLoad(8), seededRandom(3));
-        return legs[0]!.order.map(({ slot }) => slot);
-      };
+      const legOf = (asked = request) =>
+        decide(asked, factsOf(endpoints), makeActiveConfig().profile, makeLoad(8), seededRandom(3)).legs[0]!;
+      const orderOf = (asked = request) => legOf(asked).order.map(({ slot }) => slot);
       const order = orderOf();
       assert.equal(order[0], first ?? orderOf(makeRequest())[0]);
+      assert.equal(legOf().isPlaced, first === 1);
       assert.deepEqual([...order].sort(), endpoints.map(({ slot }) => slot).sort());
     });
   }

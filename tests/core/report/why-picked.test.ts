@@ -92,6 +92,11 @@ describe("why", () => {
     ["the only one at all", { endpoints: [e1], candidates: [e1], order: [e1] }, "e1 was the only candidate."],
     ["no opinions", { scores: [], totals: [0, 0, 0] }, "e1 was drawn at random from 3; no scorer had an opinion."],
     ["one on trial", { order: [{ ...e1, isOnTrial: true }, e0] }, "e1 is on trial: this request decides whether it returns."],
+    [
+      "one where its session has a place",
+      { ...byTime, isPlaced: true, order: [e0, e1, e2], estimates: [1_900, 0, 90, 0, 0, 100, 0, 0, 40] },
+      "e0: its session has its place there. 1,900 of 2,100 prompt tokens are cached there; e2 would respond 50 ms sooner.",
+    ],
     ["no order", { order: [] }, "The picker chose no endpoint."],
   ];
   for (const [name, leg, why] of rows) {
