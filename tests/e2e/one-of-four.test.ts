@@ -8,7 +8,8 @@ import { startTestRouter, type TestRouter } from "../support/router.ts";
 import { sampled } from "../support/sample.ts";
 
 const REQUESTS = 1_000;
-const MOST_FAILED = 0.01 * REQUESTS;
+/** Of the requests: those that fail, and those that come late because they had to leave the replica. */
+const MOST_BAD = 0.01;
 const AT_ONCE = 16;
 /** Of the mean time to the first token with three healthy replicas. */
 const MOST_TTFT_RATIO = 1.3;
@@ -66,7 +67,7 @@ const CASES: readonly Case[] = [
 /** Mean time to the first token with three healthy replicas. */
 async function healthyTtftMs(requests: number): Promise<number> {
   const { router, close } = await startPool(3);
-  const { failed, ttftMs } = await loadWithChats(router.port, requests, AT_ONCE);
+  const { failed, ttftMs } = await loadWithChats(router.port, requests, AT_ONCE, MOST_BAD * requests);
   await close();
   assert.equal(failed, 0);
   return ttftMs;
@@ -78,9 +79,9 @@ async function runCase({ faults = {}, status, reason }: Case): Promise<number> {
   after(close);
   const [replica] = replicas as [MockReplica];
   await replica.faults.apply(faults);
-  const { failed, ttftMs } = await loadWithChats(router.port, REQUESTS, AT_ONCE);
+  const { failed, ttftMs } = await loadWithChats(router.port, REQUESTS, AT_ONCE, MOST_BAD * REQUESTS);
 
-  assert.ok(failed <= MOST_FAILED, `${failed} of ${REQUESTS} failed`);
+  assert.ok(failed <= MOST_BAD * REQUESTS, `${failed} of ${REQUESTS} failed`);
   const statuses = new Set(router.log.map((line) => line.status).filter((each) => each !== 200));
   if (status !== undefined) assert.deepEqual([...statuses], [status]);
   if (reason !== undefined) {
@@ -99,7 +100,7 @@ describe("one of four replicas", () => {
   });
 
   for (const row of sampled(CASES)) {
-    it(`${row.name}: at most 10 of 1,000 requests fail, and first tokens take as long as with three`, async () => {
+    it(`${row.name}: at most 10 of 1,000 requests fail or come late, and first tokens take as long as with three`, async () => {
       const ttftMs = await runCase(row);
       if (ttftMs <= MOST_TTFT_RATIO * healthyMs) return;
       // The machine may be busier than it was then, so both run again, at the same time.

@@ -107,15 +107,22 @@ function runRouter(
 
 /** Resolves once a file of the config or of a plugin is another than what was loaded. */
 async function nextChange(configFiles: readonly string[], { loaded }: KnownVersions): Promise<void> {
-  const found = await Promise.all(loaded.map(({ file }) => moduleFiles(file)));
-  if (found.some(({ hash }, at) => hash !== loaded[at]?.saved)) return;
-  const paths = [...configFiles, ...found.flatMap((each) => each.paths)];
-  let watch: FileWatch | undefined;
-  await new Promise<void>((resolve) => {
-    watch = new FileWatch({ clock: systemClock, lookMs: LOOK_MS, paths, changed: resolve });
-    void watch.reading().then(() => watch?.start());
+  const filesNow = () => Promise.all(loaded.map(({ file }) => moduleFiles(file)));
+  const paths = [...configFiles, ...(await filesNow()).flatMap((each) => each.paths)];
+  await new Promise<void>((resolve, reject) => {
+    const watch = new FileWatch({ clock: systemClock, lookMs: LOOK_MS, paths, changed: () => done() });
+    const done = () => {
+      watch.stop();
+      resolve();
+    };
+    const begin = async () => {
+      await watch.reading();
+      watch.start();
+      // What was saved before the first look shows in the hashes alone.
+      if ((await filesNow()).some(({ hash }, at) => hash !== loaded[at]?.saved)) done();
+    };
+    begin().catch(reject);
   });
-  watch?.stop();
 }
 
 function exitCode({ code, signal }: Ended): number {

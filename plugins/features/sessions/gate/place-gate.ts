@@ -69,17 +69,18 @@ export class PlaceGate {
   }
 
   /**
-   * Where the turn goes; undefined: it has to wait. Where every replica has room for it, or could make room for less than it is worth,
-   * that is anywhere, so that nothing but the profile decides. `isCalm`: nobody waits.
+   * Where the turn goes; undefined: it has to wait. While nobody waits (`isCalm`) a session with a place goes anywhere, so that nothing but
+   * the profile decides: what is cached speaks for its place already, and load may speak for another one. So does a session without a
+   * place where every replica has room for it, or could make room for less than it is worth.
    */
   place(turn: Turn, isCalm: boolean, replicas: readonly GateReplica[], nowMs: number): number | undefined {
     const { session, tokens } = turn;
     for (const { slot, cacheTokens } of replicas) this.#cacheTokens[slot] = cacheTokens;
-    const isFree = isCalm && this.#isFreeEverywhere(turn, replicas, nowMs);
     if (replicas.some(({ slot }) => slot === session.slot)) {
       this.#begin(turn, session.slot, nowMs);
-      return isFree ? ANYWHERE : session.slot;
+      return isCalm ? ANYWHERE : session.slot;
     }
+    const isFree = isCalm && this.#isFreeEverywhere(tokens, replicas, nowMs);
     // A prompt that no cache can hold gains nothing by a wait.
     if (isFree || !replicas.some((replica) => couldHold(replica, tokens))) {
       this.goLoose(turn);
@@ -146,8 +147,8 @@ export class PlaceGate {
   }
 
   /** Also if all turns of which that is not known yet went to the same replica. */
-  #isFreeEverywhere({ session, tokens }: Turn, replicas: readonly GateReplica[], nowMs: number): boolean {
-    const wanted = this.#looseTokens + Math.max(0, tokens - session.tokens * Number(session.slot >= 0));
+  #isFreeEverywhere(tokens: number, replicas: readonly GateReplica[], nowMs: number): boolean {
+    const wanted = this.#looseTokens + tokens;
     const share = tokens / this.#meanTokens;
     for (const replica of replicas) if (this.#savedBy(replica, wanted, nowMs) > share * replica.tokensPerMs) return false;
     return true;
