@@ -6,7 +6,7 @@ import { PLUGIN_COMMANDS } from "./plugin-commands.ts";
 import { REPLAY } from "./replay/command.ts";
 import { SESSIONS } from "./sessions/command.ts";
 import { SIMULATE } from "./simulate/command.ts";
-import { ADMIN, ADMIN_URL, FILES, FOR, GRACE, REASON, RULE, WATCH, WRITE } from "./switches.ts";
+import { ADMIN, ADMIN_URL, FILES, FOR, GRACE, LISTEN, REASON, RULE, WATCH, WRITE } from "./switches.ts";
 
 /** Every command: the program's own, and those that features bring. */
 export function commandsOf(registry: Registry): readonly Command[] {
@@ -21,12 +21,7 @@ const OWN: readonly Command[] = [
     words: "[URL...]",
     summary:
       "Starts the router for the replicas at the URLs, or with the config files. Without either it reads signalbox.yaml (or .yml) in this folder; without that it starts a demo pool of three mock replicas.",
-    switches: [
-      { ...FILES, meaning: "a config file, or a folder of them" },
-      { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
-      { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
-      { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
-    ],
+    switches: [{ ...FILES, meaning: "a config file, or a folder of them" }, ...LISTEN],
     run: async (input, registry) => (await import("./start/start.ts")).start(input, registry),
   },
   {

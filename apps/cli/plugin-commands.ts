@@ -1,5 +1,5 @@
 import { type Command, JSON_SWITCH } from "../../config/command.ts";
-import { FILES } from "./switches.ts";
+import { FILES, LISTEN } from "./switches.ts";
 
 /** The commands for the work on plugins; their modules are loaded only when they are called. */
 export const PLUGIN_COMMANDS: readonly Command[] = [
@@ -17,9 +17,7 @@ export const PLUGIN_COMMANDS: readonly Command[] = [
         value: "N",
         meaning: "sends so many requests per second itself (default 1 with mock replicas, else none)",
       },
-      { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
-      { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
-      { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
+      ...LISTEN,
     ],
     run: async (input, registry) => (await import("./dev/dev.ts")).dev(input, registry),
   },

@@ -9,6 +9,13 @@ export const ADMIN_URL: readonly Switch[] = [
 ];
 export const ADMIN: readonly Switch[] = [...ADMIN_URL, JSON_SWITCH];
 
+/** Of a router for clients. */
+export const LISTEN: readonly Switch[] = [
+  { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
+  { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
+  { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
+];
+
 export const FOR: Switch = { name: "for", value: "TIME", meaning: "when it ends by itself, such as 90s or 2h (default: never)" };
 export const REASON: Switch = { name: "reason", value: "TEXT", meaning: "why; the status and the log show it" };
 export const WRITE: Switch = { name: "write", meaning: "writes it into the file that the rewrite comes from; comments stay" };

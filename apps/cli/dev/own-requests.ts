@@ -3,6 +3,7 @@ import type { Router } from "../../../core/router.ts";
 import { onConfigChange } from "./config-changes.ts";
 
 const PROMPTS = ["Tell me about soup.", "Tell me about bread.", "Tell me about soup. And then?", "What is a signal box?"];
+
 /** Sends a chat request in each period, and one as soon as another config runs, so that there is something to see. Returns what ends that. */
 export function sendRequests(router: Router, url: string, periodMs: number, clock: Clock): () => void {
   const ending = new AbortController();

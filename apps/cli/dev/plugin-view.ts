@@ -18,19 +18,23 @@ export function watchPlugins(
 ): () => void {
   const streams = router.config.observers.flatMap(({ plugin }) => plugin.streams ?? []);
   const decisions = streams.find(({ path }) => path === "/decisions/stream");
-  // A request that began before says nothing of what is saved now, nor do its faults.
+  // A request that began before says nothing of what is saved now, nor do the faults until it has ended.
   let sinceMs = 0;
-  const faults = new Map<string, number>();
+  let before: ReadonlyMap<string, number> = new Map();
+  const countAnew = () => {
+    before = new Map(router.plugins.faults.counts);
+  };
   const stopLooking = onConfigChange(router, clock, () => {
     sinceMs = clock.wall();
-    faults.clear();
+    countAnew();
   });
   const stopListening = decisions?.listen(new URLSearchParams(), (make) => {
     const report = JSON.parse(make()) as DecisionReport;
     // What no parser reads, such as the list of models, passes no plugin of one's own.
     if (report.api === "") return;
     const isOfThis = Date.parse(report.time) - report.durationMs >= sinceMs;
-    if (isOfThis) for (const { plugin } of report.faults) faults.set(plugin, (faults.get(plugin) ?? 0) + 1);
+    if (!isOfThis) countAnew();
+    const faults = new Map([...router.plugins.faults.counts].map(([name, count]) => [name, count - (before.get(name) ?? 0)]));
     say(colouredDecision(`${requestText(report, router, faults)}\n`));
     if (isOfThis && report.candidates.length > 0) passed(router.config);
   });

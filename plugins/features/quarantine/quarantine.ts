@@ -43,7 +43,7 @@ export class Quarantine {
   #deaths: Death[] = [];
   readonly #quarantined = new Map<string, Quarantined>();
   /** Lengths of all prompts that are suspected or quarantined: others need not be hashed. */
-  #lengths: ReadonlySet<number> = new Set();
+  #lengths = new Set<number>();
   /** Keys of requests whose prompts are suspected, or whose bodies are gone. */
   readonly #keys = new WeakMap<Outcome, string>();
   #stopSweeping: (() => void) | undefined;
@@ -98,7 +98,7 @@ export class Quarantine {
     const { model, promptSpans } = request;
     const suspect = { key, promptBytes: promptBytes(promptSpans), tenant: tenantOf(ticket), model, id, lostAtMs };
     this.#incidents.lost(endpoint, suspect);
-    this.#index();
+    this.#lengths.add(suspect.promptBytes);
     this.#sweepLater();
   }
 
