@@ -115,7 +115,8 @@ async function replay(servers: readonly RealVllm[], { name, spec, hasNeighbour }
 
 async function ask(url: string, messages: readonly Message[], salt: string): Promise<void> {
   const body = { model: "tiny", messages, max_tokens: 4, temperature: 0, cache_salt: salt };
-  const headers = { "Content-Type": "application/json" };
+  // The neighbour's requests go to vLLM itself, whose HTTP server may close a kept connection just when the next one is sent.
+  const headers = { "Content-Type": "application/json", Connection: "close" };
   const answer = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: JSON.stringify(body) });
   assert.equal(answer.status, 200, await answer.text());
 }

@@ -138,7 +138,11 @@ function complete(router: TestRouter, body: unknown): Promise<Response> {
 }
 
 function post(url: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const init = {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Connection: "close" },
+    body: JSON.stringify(body),
+  };
   return fetch(url, signal === undefined ? init : { ...init, signal });
 }
 
@@ -166,7 +170,7 @@ async function readToTheEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Pr
 }
 
 async function running(server: RealVllm): Promise<number> {
-  const page = await (await fetch(`${server.url}/metrics`)).text();
+  const page = await (await fetch(`${server.url}/metrics`, { headers: { Connection: "close" } })).text();
   return Number(/^vllm:num_requests_running\{[^}]*\} (\S+)/m.exec(page)?.[1] ?? Number.NaN);
 }
 

@@ -9,9 +9,10 @@ import { vllmDir } from "../support/real-vllm.ts";
 
 /** For one file: two servers start, answer and stop in a tenth of this. */
 const LIMIT_MS = 20 * 60_000;
+const TESTS = ".vllm.ts";
 
 const here = import.meta.dirname ?? ".";
-const ending = process.argv[2] === "bench" ? ".bench.ts" : ".vllm.ts";
+const ending = process.argv[2] === "bench" ? ".bench.ts" : TESTS;
 const files = readdirSync(here)
   .filter((name) => name.endsWith(ending))
   .sort();
@@ -37,9 +38,17 @@ function passes(file: string): Promise<boolean> {
   });
 }
 
+/** A file that failed passes when it is run once more: what a busy machine or a real server did is printed, and fails nothing. */
+async function passesInTwo(file: string): Promise<boolean> {
+  if (await passes(file)) return true;
+  const isGood = ending === TESTS && (await passes(file));
+  if (isGood) console.log(`UNSTEADY: ${file} failed once and passed when it was run again`);
+  return isGood;
+}
+
 if (vllmDir() !== undefined) {
   let isAllGood = files.length > 0;
-  for (const file of files) isAllGood = (await passes(file)) && isAllGood;
+  for (const file of files) isAllGood = (await passesInTwo(file)) && isAllGood;
   process.exitCode = isAllGood ? 0 : 1;
 } else if (process.env["SIGNALBOX_VLLM"]) {
   console.error("SIGNALBOX_VLLM names a folder without venv/bin/vllm: correct it, or unset it to skip these tests.");
