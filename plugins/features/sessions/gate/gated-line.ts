@@ -4,7 +4,9 @@ import type { WaitingPlace, WaitOwner } from "../../../../core/contract/slots/ad
 import type { WaitEnd, WaitRecord } from "../../../../core/contract/wait-record.ts";
 import type { RouterAccess } from "../../../../core/router-host.ts";
 import type { Run } from "../../../../core/run.ts";
-import { ANYWHERE, type GateReplica, LOOK_MS, PlacedSession, PlaceGate, Turn } from "./place-gate.ts";
+import { CacheRoom } from "./cache-room.ts";
+import { ANYWHERE, type GateReplica, LOOK_MS, PlaceGate, type Standing } from "./place-gate.ts";
+import { PlacedSession, Turn } from "./placed-session.ts";
 import { tenantsInTurn } from "./tenant-order.ts";
 
 /** So many turns may wait. Those that come then go on without a place, as without a gate. */
@@ -24,6 +26,8 @@ interface GatedTurn {
   /** Undefined for a second turn of a session at the same time: it has a place of its own, which it leaves at its end. */
   readonly session: GatedSession | undefined;
   readonly tenant: string;
+  /** Of the client's key; 0 without one. */
+  readonly priority: number;
   readonly sinceMs: number;
   readonly run: Run;
   readonly owner: WaitOwner;
@@ -42,6 +46,8 @@ export class GatedLine {
   readonly #waiting = new Set<GatedTurn>();
   /** Turns that go on, by tenant. */
   readonly #underWay = new Map<string, number>();
+  /** By slot. */
+  readonly #rooms: (CacheRoom | undefined)[] = [];
   #endpoints: readonly Endpoint[] = [];
   #maxWaitMs: number | undefined;
   #stopLooks: (() => void) | undefined;
@@ -70,7 +76,8 @@ export class GatedLine {
     const nowMs = this.#host.services.clock.now();
     const gated = this.#gatedTurn(key, tenant, run, owner, nowMs);
     this.#turns.set(run.ticket, gated);
-    if (this.#goesOn(gated, this.#waiting.size === 0, this.#replicas(nowMs), nowMs)) return undefined;
+    const standing = this.#waiting.size === 0 ? "alone" : "behind";
+    if (this.#goesOn(gated, standing, this.#replicas(nowMs), nowMs)) return undefined;
     if (this.#waiting.size >= MOST_WAITING) {
       this.#goesLoose(gated);
       return undefined;
@@ -92,11 +99,13 @@ export class GatedLine {
       if (left > 0) this.#underWay.set(tenant, left);
       else this.#underWay.delete(tenant);
     }
-    const { usage, outputTokens, attempts } = outcome;
+    const { usage, outputTokens, attempts, finishReason } = outcome;
+    const nowMs = this.#host.services.clock.now();
     const served = attempts.at(-1)?.endpoint;
     const slot = this.#endpoints.find(({ name }) => name === served)?.slot ?? -1;
     const tokens = (usage?.promptTokens ?? turn.tokens) + (outputTokens || 0);
-    this.#gate.ended(turn, slot, tokens, this.#host.services.clock.now());
+    if (slot >= 0 && slot === turn.placedBefore) this.#learnRoom(slot, turn, outcome, nowMs);
+    this.#gate.ended(turn, slot, tokens, finishReason, nowMs);
     if (session === undefined) this.#gate.forgotten(turn.session);
     else session.turns -= 1;
   }
@@ -108,7 +117,10 @@ export class GatedLine {
 
   follow(endpoints: readonly Endpoint[]): void {
     for (const { slot, generation } of this.#endpoints)
-      if (!endpoints.some((next) => next.slot === slot && next.generation === generation)) this.#gate.removed(slot);
+      if (!endpoints.some((next) => next.slot === slot && next.generation === generation)) {
+        this.#gate.removed(slot);
+        this.#rooms[slot] = undefined;
+      }
     this.#endpoints = endpoints;
   }
 
@@ -127,16 +139,18 @@ export class GatedLine {
     const isOnly = session.turns === 0;
     if (isOnly) session.turns = 1;
     const { promptTokens } = run.parsed!;
+    const priority = run.ticket.principal?.priority ?? 0;
     return {
       turn: new Turn(isOnly ? session.placed : new PlacedSession(), promptTokens),
       session: isOnly ? session : undefined,
       tenant,
+      priority,
       sinceMs,
       run,
       owner,
       record: {
         tenant,
-        priority: 0,
+        priority,
         tokens: promptTokens,
         position: this.#waiting.size + 1,
         reason: "no replica's cache has room for its session",
@@ -153,12 +167,21 @@ export class GatedLine {
       if (!isAvailable) continue;
       replicas.push({
         slot,
-        cacheTokens: load.cacheTokens[slot] ?? Number.NaN,
+        cacheTokens: (load.cacheTokens[slot] ?? Number.NaN) * (this.#rooms[slot]?.share(nowMs) ?? 1),
         backlogTokens: load.remainingPrefill(slot, nowMs),
         tokensPerMs: load.prefillRate(slot, nowMs),
       });
     }
     return replicas;
+  }
+
+  /** Whether the cache still had what the router sent there before. What it never had says nothing. */
+  #learnRoom(slot: number, { usedTokens }: Turn, { usage, predictedTokens = 0 }: Outcome, nowMs: number): void {
+    const cacheTokens = this.#host.load.cacheTokens[slot];
+    const cachedTokens = usage?.cachedTokens;
+    if (cacheTokens === undefined || cachedTokens === undefined || predictedTokens === 0) return;
+    this.#rooms[slot] ??= new CacheRoom();
+    this.#rooms[slot].seen(2 * cachedTokens >= predictedTokens, usedTokens, cacheTokens, nowMs);
   }
 
   readonly #turnsOf = (tenant: string): number => this.#underWay.get(tenant) ?? 0;
@@ -168,8 +191,8 @@ export class GatedLine {
     this.#underWay.set(tenant, this.#turnsOf(tenant) + 1);
   }
 
-  #goesOn({ turn, run, tenant }: GatedTurn, isCalm: boolean, replicas: readonly GateReplica[], nowMs: number): boolean {
-    const slot = this.#gate.place(turn, isCalm, replicas, nowMs);
+  #goesOn({ turn, run, tenant }: GatedTurn, standing: Standing, replicas: readonly GateReplica[], nowMs: number): boolean {
+    const slot = this.#gate.place(turn, standing, replicas, nowMs);
     if (slot === undefined) return false;
     if (slot !== ANYWHERE) run.placedAt = slot;
     this.#underWay.set(tenant, this.#turnsOf(tenant) + 1);
@@ -190,7 +213,7 @@ export class GatedLine {
       }
       if (replicas.length === 0 && all.length > 0) break;
       // Without any replica in service it goes on, and fares as a request that comes now.
-      const isPlaced = this.#goesOn(gated, false, replicas, nowMs);
+      const isPlaced = this.#goesOn(gated, "next", replicas, nowMs);
       const taken = isPlaced ? turn.session.slot : this.#gate.nearest(turn, replicas);
       replicas = replicas.filter(({ slot }) => slot !== taken);
       if (isPlaced) this.#admitted(gated, nowMs);

@@ -1,4 +1,5 @@
-import { Pauses } from "./pauses.ts";
+import { LearnedPauses } from "./learned-pauses.ts";
+import type { PlacedSession, Turn } from "./placed-session.ts";
 
 /** One replica as the gate sees it now. */
 export interface GateReplica {
@@ -11,35 +12,11 @@ export interface GateReplica {
   readonly tokensPerMs: number;
 }
 
-/** A session as the gate knows it. */
-export class PlacedSession {
-  /** Where it has a place; -1: nowhere. */
-  slot = -1;
-  /** Tokens that its next turn finds in the cache there. */
-  tokens = 0;
-  /** Turns that go on and have not ended. */
-  underWay = 0;
-  /** When its last turn ended. */
-  idleSinceMs = 0;
-}
-
-/** One turn that has come. */
-export class Turn {
-  readonly session: PlacedSession;
-  /** Of its prompt. */
-  readonly tokens: number;
-  isOn = false;
-  /** It goes on without a place, to a replica that is not known yet. */
-  isLoose = false;
-
-  constructor(session: PlacedSession, tokens: number) {
-    this.session = session;
-    this.tokens = tokens;
-  }
-}
-
 /** Where a turn may go: a slot, or any replica. */
 export const ANYWHERE = -1;
+
+/** Who else waits when it is asked: nobody, others that came before, or others that come after. */
+export type Standing = "alone" | "behind" | "next";
 
 /** How often turns that wait are looked at. A replica that has less to compute than this takes would stand idle before the next look. */
 export const LOOK_MS = 50;
@@ -51,7 +28,7 @@ export const LOOK_MS = 50;
  * the replica computes.
  */
 export class PlaceGate {
-  readonly #pauses = new Pauses();
+  readonly #pauses = new LearnedPauses();
   /** By slot. */
   readonly #placed: (Set<PlacedSession> | undefined)[] = [];
   readonly #held: number[] = [];
@@ -69,27 +46,26 @@ export class PlaceGate {
   }
 
   /**
-   * Where the turn goes; undefined: it has to wait. While nobody waits (`isCalm`) a session with a place goes anywhere, so that nothing but
-   * the profile decides: what is cached speaks for its place already, and load may speak for another one. So does a session without a
-   * place where every replica has room for it, or could make room for less than it is worth.
+   * Where the turn goes; undefined: it has to wait. While nobody waits a session with a place goes anywhere, so that nothing but the
+   * profile decides: what is cached speaks for its place already, and load may speak for another one. So does a session without a place
+   * where every replica has room for it, or could make room for less than it is worth. Who has no place, and comes while others wait,
+   * waits behind them.
    */
-  place(turn: Turn, isCalm: boolean, replicas: readonly GateReplica[], nowMs: number): number | undefined {
+  place(turn: Turn, standing: Standing, replicas: readonly GateReplica[], nowMs: number): number | undefined {
     const { session, tokens } = turn;
     for (const { slot, cacheTokens } of replicas) this.#cacheTokens[slot] = cacheTokens;
     if (replicas.some(({ slot }) => slot === session.slot)) {
       this.#begin(turn, session.slot, nowMs);
-      return isCalm ? ANYWHERE : session.slot;
+      return standing === "alone" ? ANYWHERE : session.slot;
     }
-    const isFree = isCalm && this.#isFreeEverywhere(tokens, replicas, nowMs);
     // A prompt that no cache can hold gains nothing by a wait.
-    if (isFree || !replicas.some((replica) => couldHold(replica, tokens))) {
-      this.goLoose(turn);
-      return ANYWHERE;
-    }
+    if (!replicas.some((replica) => couldHold(replica, tokens))) return this.#anywhere(turn);
+    if (standing === "behind") return undefined;
     // Those of which that is not known are taken to be spread evenly.
     const wanted = tokens + this.#looseTokens / replicas.length;
     const replica = this.#roomiest(wanted, replicas) ?? this.#cheapest(tokens, wanted, replicas, nowMs);
     if (replica === undefined) return undefined;
+    if (standing === "alone") return this.#anywhere(turn);
     this.#makeRoom(replica.slot, tokens, nowMs);
     this.#begin(turn, replica.slot, nowMs);
     return replica.slot;
@@ -103,7 +79,7 @@ export class PlaceGate {
   }
 
   /** The turn is over. `slot`: where it was served, -1 for nowhere. `tokens`: what the cache there holds of it. */
-  ended(turn: Turn, slot: number, tokens: number, nowMs: number): void {
+  ended(turn: Turn, slot: number, tokens: number, finishReason: string, nowMs: number): void {
     const { session, isOn, isLoose } = turn;
     if (!isOn) return;
     turn.isOn = false;
@@ -111,6 +87,7 @@ export class PlaceGate {
     else session.underWay -= 1;
     if (slot >= 0 && (isLoose || session.slot >= 0)) this.#put(session, slot);
     session.idleSinceMs = nowMs;
+    session.finishReason = finishReason;
     if (session.slot < 0) return;
     if (slot >= 0) this.#resize(session, tokens);
     // Nobody made room for it before.
@@ -146,12 +123,9 @@ export class PlaceGate {
     return nearest;
   }
 
-  /** Also if all turns of which that is not known yet went to the same replica. */
-  #isFreeEverywhere(tokens: number, replicas: readonly GateReplica[], nowMs: number): boolean {
-    const wanted = this.#looseTokens + tokens;
-    const share = tokens / this.#meanTokens;
-    for (const replica of replicas) if (this.#savedBy(replica, wanted, nowMs) > share * replica.tokensPerMs) return false;
-    return true;
+  #anywhere(turn: Turn): number {
+    this.goLoose(turn);
+    return ANYWHERE;
   }
 
   /** With room for so many tokens, the one that has least to compute. */
@@ -171,8 +145,10 @@ export class PlaceGate {
     let best: GateReplica | undefined;
     let least = Number.POSITIVE_INFINITY;
     for (const replica of replicas) {
-      if (waitMs(replica) > LOOK_MS || !couldHold(replica, tokens)) continue;
+      if (!couldHold(replica, tokens)) continue;
       const saved = this.#savedBy(replica, wanted, nowMs);
+      // What those save until it has nothing else to compute, against what it computes between two looks.
+      if (saved * waitMs(replica) > LOOK_MS * replica.tokensPerMs) continue;
       if (saved >= least || saved >= share * replica.tokensPerMs) continue;
       least = saved;
       best = replica;
@@ -198,7 +174,7 @@ export class PlaceGate {
     if (!(this.heldAt(slot) + tokens > cacheTokens)) return;
     for (const { session } of this.#idle(slot, nowMs)) {
       if (this.heldAt(slot) + tokens <= cacheTokens) return;
-      this.#pauses.lost(nowMs - session.idleSinceMs);
+      this.#pauses.lost(session.finishReason, nowMs - session.idleSinceMs);
       this.forgotten(session);
     }
   }
@@ -207,7 +183,8 @@ export class PlaceGate {
   #idle(slot: number, nowMs: number): readonly { readonly session: PlacedSession; readonly rate: number }[] {
     const idle: { session: PlacedSession; rate: number }[] = [];
     for (const session of this.#placed[slot] ?? [])
-      if (session.underWay === 0) idle.push({ session, rate: this.#pauses.rate(nowMs - session.idleSinceMs) });
+      if (session.underWay === 0)
+        idle.push({ session, rate: this.#pauses.rate(session.finishReason, nowMs - session.idleSinceMs) });
     return idle.sort((one, other) => one.rate - other.rate);
   }
 
@@ -231,11 +208,19 @@ export class PlaceGate {
 
   #begin(turn: Turn, slot: number, nowMs: number): void {
     const { session, tokens } = turn;
-    if (session.slot >= 0 && session.underWay === 0) this.#pauses.returned(nowMs - session.idleSinceMs);
+    if (session.slot >= 0 && session.underWay === 0) this.#returned(turn, nowMs);
     turn.isOn = true;
     this.#put(session, slot);
     session.underWay += 1;
     this.#resize(session, tokens);
+  }
+
+  #returned(turn: Turn, nowMs: number): void {
+    const { session } = turn;
+    this.#pauses.returned(session.finishReason, nowMs - session.idleSinceMs);
+    turn.placedBefore = session.slot;
+    for (const { tokens, underWay, idleSinceMs } of this.#placed[session.slot]!)
+      if (underWay > 0 || idleSinceMs >= session.idleSinceMs) turn.usedTokens += tokens;
   }
 
   #put(session: PlacedSession, slot: number): void {

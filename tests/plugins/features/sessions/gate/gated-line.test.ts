@@ -24,10 +24,11 @@ function makeLine(endpoints: readonly Endpoint[] = [makeEndpoint(0)], cacheToken
   const parts = new MemoryParts({});
   let ids = 0;
   /** A turn of the session; `at`: the endpoint that will have served it. */
-  const turn = (session: object, { tenant = "t", tokens = PROMPT } = {}) => {
+  const turn = (session: object, { tenant = "t", tokens = PROMPT, priority = 0 } = {}) => {
     const run: Run = makeRun(parts, JSON_BODY);
     ids += 1;
     run.parsed = { promptTokens: tokens } as Run["parsed"];
+    if (priority !== 0) Object.assign(run.ticket, { principal: { tenant, priority } });
     const seen = { admitted: 0, failed: 0, id: ids };
     const place = line.enter(session, tenant, run, { admitted: () => (seen.admitted += 1), failed: () => (seen.failed += 1) });
     const ended = (at = endpoints[0]!) => {
@@ -68,6 +69,54 @@ describe("the line of turns that have no place", () => {
     await clock.advance(300_000);
     assert.deepEqual([second.seen.admitted, line.size, clock.pending], [1, 0, 0]);
   });
+
+  it("has a short turn that comes later wait behind a long one that came before", async () => {
+    const { clock, turn, fill } = makeLine();
+    const [one, other] = await fill(2);
+    const busy = [turn(one!), turn(other!)];
+    const [long, short] = [turn({}, { tokens: 300_000 }), turn({}, { tokens: 50_000 })];
+    // There would be room for it.
+    assert.deepEqual([long.isWaiting, short.isWaiting], [true, true]);
+    for (const { ended } of busy) ended();
+    await clock.advance(300_000);
+    assert.deepEqual([long.seen.admitted, short.seen.admitted], [1, 1]);
+  });
+
+  it("has higher priorities go first", async () => {
+    const { clock, turn, fill } = makeLine();
+    const [one, other] = await fill(2);
+    const busy = [turn(one!), turn(other!)];
+    const [low, high] = [turn({}), turn({}, { priority: 5 })];
+    busy[0]!.ended();
+    for (let look = 0; look < 10_000 && low.seen.admitted + high.seen.admitted === 0; look++) await clock.advance(50);
+    assert.deepEqual([low.seen.admitted, high.seen.admitted, high.run.ticket.wait?.priority], [0, 1, 5]);
+  });
+
+  for (const [name, isFound] of [
+    ["gives out less of a cache that loses prompts which it should have", false],
+    ["gives out all of a cache that keeps what it should have", true],
+  ] as const) {
+    it(name, async () => {
+      const { clock, turn } = makeLine([makeEndpoint(0)], 1_000_000);
+      const sessions = Array.from({ length: 4 }, () => ({}));
+      const served = (session: object, cachedTokens: number) => {
+        const { run, ended } = turn(session);
+        Object.assign(run.ticket, { usage: { promptTokens: PROMPT, outputTokens: 0, cachedTokens }, predictedTokens: PROMPT });
+        ended();
+      };
+      for (let round = 0; round < 4; round++) {
+        for (const session of sessions) {
+          // What comes back behind three others, and what comes back at once.
+          served(session, isFound ? PROMPT : 0);
+          await clock.advance(1_000);
+          served(session, PROMPT);
+          await clock.advance(1_000);
+        }
+      }
+      for (const session of sessions) assert.equal(turn(session).isWaiting, false);
+      assert.equal(turn({}, { tokens: 150_000 }).isWaiting, !isFound);
+    });
+  }
 
   it("lets a turn go on without a place when it has waited for too long", async () => {
     const { clock, line, turn, fill } = makeLine();

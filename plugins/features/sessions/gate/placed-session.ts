@@ -1,0 +1,31 @@
+/** A session as the gate knows it. */
+export class PlacedSession {
+  /** Where it has a place; -1: nowhere. */
+  slot = -1;
+  /** Tokens that its next turn finds in the cache there. */
+  tokens = 0;
+  /** Turns that go on and have not ended. */
+  underWay = 0;
+  /** When its last turn ended, and why the replica stopped; "" if it did not say. */
+  idleSinceMs = 0;
+  finishReason = "";
+}
+
+/** One turn that has come. */
+export class Turn {
+  readonly session: PlacedSession;
+  /** Of its prompt. */
+  readonly tokens: number;
+  isOn = false;
+  /** It goes on without a place, to a replica that is not known yet. */
+  isLoose = false;
+  /** Where its session had a place before it, and paused; -1: nowhere. */
+  placedBefore = -1;
+  /** What sessions with a place there had used of its cache since the session's last turn, what it holds itself included. */
+  usedTokens = 0;
+
+  constructor(session: PlacedSession, tokens: number) {
+    this.session = session;
+    this.tokens = tokens;
+  }
+}
