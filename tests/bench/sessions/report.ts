@@ -42,6 +42,17 @@ export function sessionTable(cells: readonly Cell[], configs: readonly string[])
   ]);
 }
 
+/** A row for each config in each cell. */
+export function policyTable(cells: readonly Cell[]): string {
+  const rows = cells.flatMap(({ half, perReplica, figures }) =>
+    Object.entries(figures).map(([name, { sessionsPerHour, turnsPerHour, p50, p99 }]) => [
+      ...[`${perReplica}${half === "others" ? ", others" : ""}`, name],
+      ...[sessionsPerHour.toFixed(1), turnsPerHour.toFixed(0), `${seconds(p50)} s`, `${seconds(p99)} s`],
+    ]),
+  );
+  return markdownTable([["sessions a replica", "", "sessions/h", "turns/h", "p50 first token", "p99 first token"], ...rows]);
+}
+
 /** Traces that are replayed as they were recorded, where the gate should change nothing. */
 export function openTable(cells: readonly Cell[]): string {
   const change = (gate: number, plain: number) => `${gate >= plain ? "+" : ""}${(100 * (gate / plain - 1)).toFixed(2)} %`;
