@@ -15,7 +15,7 @@ import { builtIns } from "../../plugins/registry.ts";
 import { loadSpec } from "../apps/lab/simulate/load-spec.ts";
 import { withPart } from "../support/documents/made-part.ts";
 import { sharedPath } from "../support/shared.ts";
-import { halvesOf, POOLS, type Pool, SESSIONS_PER_REPLICA, settingsOf } from "./sessions/pools.ts";
+import { halvesOf, namedByFirstBlock, POOLS, type Pool, SESSIONS_PER_REPLICA, settingsOf } from "./sessions/pools.ts";
 import { type Cell, type Figures, lossesOf, openTable, policyTable, sessionTable } from "./sessions/report.ts";
 
 const PAGE = new URL("../../docs/sessions.md", import.meta.url);
@@ -50,7 +50,7 @@ async function thunderAgent(halfLifeMs: number): Promise<LoadedConfig> {
 async function readShared(name: string): Promise<Trace> {
   const path = sharedPath(`traces/${name}.jsonl.gz`);
   if (path === undefined) throw new Error(`There is no shared/traces/${name}.jsonl.gz beside the checkout.`);
-  return readTraceFile(path);
+  return { ...(await readTraceFile(path)), name };
 }
 
 function measure(pool: Pool, trace: Trace, perReplica: number | undefined, configs: readonly string[]): Cell {
@@ -74,9 +74,8 @@ function figuresOf(pool: Pool, trace: Trace, perReplica: number | undefined, con
 }
 
 const halves = halvesOf(await readShared("agentic_sessions"));
-const open: Cell[] = [];
-for (const name of OPEN_TRACES)
-  open.push(measure(POOLS[0]!, { ...(await readShared(name)), name }, undefined, ["plain", "gate"]));
+const traces = await Promise.all(OPEN_TRACES.map(readShared));
+const open = [...traces, namedByFirstBlock(traces[1]!)].map((trace) => measure(POOLS[0]!, trace, undefined, ["plain", "gate"]));
 const cells = POOLS.flatMap((pool) =>
   SESSIONS_PER_REPLICA.toReversed().flatMap((perReplica) =>
     halves.map((half) => measure(pool, half, perReplica, pool === POOLS[0] && perReplica >= SATURATED ? ALL : CONFIGS)),

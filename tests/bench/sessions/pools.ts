@@ -33,6 +33,18 @@ export function settingsOf({ replicas, kvTokens, speeds }: Pool, perReplica: num
   };
 }
 
+/** The same with the header that clients name their session by. For traces of sessions that share nothing with one another. */
+export function namedByFirstBlock(trace: Trace): Trace {
+  const headers = new Map<number, Readonly<Record<string, string>>>();
+  const requests = trace.requests.map((request) => {
+    const block = request.prompt.blocks[0] ?? -1;
+    const named = headers.get(block) ?? { "x-session-id": String(block) };
+    headers.set(block, named);
+    return { ...request, headers: named };
+  });
+  return { ...trace, name: `${trace.name}, sessions named`, requests };
+}
+
 /** The sessions that come first, third and so on in the trace, and the others. */
 export function halvesOf(trace: Trace): readonly [first: Trace, others: Trace] {
   const places = new Map<string, number>();
