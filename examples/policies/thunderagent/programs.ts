@@ -45,7 +45,8 @@ export interface Program {
 /**
  * ThunderAgent's scheduler (arXiv 2602.13692; wiki/Scheduler.md of its repository). A program is active at one replica, or paused. Where
  * active programs hold more than the cache does, acting ones are paused, the smallest first, then reasoning ones when their turn ends.
- * Paused ones are resumed by best fit decreasing; then an acting program's claim has halved with each half-life.
+ * Paused ones are resumed by best fit decreasing; then an acting program's claim has halved with each half-life. Left out: tokens that
+ * programs share, which ThunderAgent reads from vLLM's metrics.
  */
 export class Programs {
   readonly header: string;
