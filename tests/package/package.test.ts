@@ -17,7 +17,13 @@ describe("the package", () => {
     const code = /^(?:core|config|plugins|apps)\/[\w./-]+\.(?:js|mjs|d\.ts)$/;
     const template = /^examples\/plugins\/[a-z-]+\/(?:plugin\.ts|plugin\.test\.ts|store\.ts|signalbox\.yaml)$/;
     const others = paths.filter((path) => !code.test(path) && !template.test(path)).sort();
-    const assets = ["apps/admin/page/page.css", "apps/admin/page/page.html", "config/signalbox.schema.json", "docs/guard.svg"];
+    const assets = [
+      "apps/admin/page/page.css",
+      "apps/admin/page/page.html",
+      "config/signalbox.schema.json",
+      "docs/guard.svg",
+      "docs/sessions-first-token.svg",
+    ];
     const document = /^docs\/[\w-]+\.md$/;
     assert.deepEqual(
       others.filter((path) => document.test(path)),

@@ -76,7 +76,11 @@ const SWITCHES: readonly Switch[] = [
   },
   { name: "json", meaning: "prints the results as JSON" },
   { name: "save", value: "FILE", meaning: "writes the results as JSON" },
-  { name: "svg", value: "FILE", meaning: "draws the times to first token" },
+  {
+    name: "svg",
+    value: "FILE",
+    meaning: "draws which share of requests has its first token after how long, a curve for each config",
+  },
 ];
 
 /** What it does is loaded when it is called. */

@@ -13,6 +13,7 @@ import type { Trace } from "../../lab/simulate/trace.ts";
 import { simulateArguments } from "./simulate-arguments.ts";
 import { lossesReport, report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
+import { checkWritable } from "./written-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
@@ -25,6 +26,9 @@ const IMAGE_SEED = 0x1a6e;
 /** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
 export async function simulate(input: Input, registry: Registry): Promise<number> {
   const { settings, images, seeds } = simulateArguments(input);
+  const [save, svg] = [input.text("save"), input.text("svg")];
+  if (save !== undefined) checkWritable("--save", save);
+  if (svg !== undefined) checkWritable("--svg", svg);
   const standard = await defaultConfig(registry);
   const files = input.all("file");
   const own = files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(files, registry);
@@ -41,10 +45,10 @@ export async function simulate(input: Input, registry: Registry): Promise<number
   const runs = runAll(traces, [...explained, ...exact], settings, seeds, bar.show);
   bar.clear();
 
-  const json = `${JSON.stringify({ runs, settings: { ...settings, images, seeds } }, undefined, 2)}\n`;
+  const figures = runs.map(({ ttftCurve, ...run }) => run);
+  const json = `${JSON.stringify({ runs: figures, settings: { ...settings, images, seeds } }, undefined, 2)}\n`;
   const text = report(traces, runs, settings, seeds) + runs.map(lossesReport).join("");
   process.stdout.write(input.isJson ? json : printableLines(text));
-  const [save, svg] = [input.text("save"), input.text("svg")];
   if (save !== undefined) writeFileSync(save, json);
   if (svg !== undefined) writeFileSync(svg, chart(runs));
   return 0;

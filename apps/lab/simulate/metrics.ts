@@ -11,6 +11,8 @@ export interface SimulatedTargets {
 export type Metrics = ReturnType<Recorder["metrics"]>;
 
 const FAST_MS = 2_000;
+/** A curve has a point at each half percent. */
+const CURVE_STEPS = 200;
 /** Times between tokens, in milliseconds: quantiles are exact to half a percent, and memory does not grow with the tokens. */
 const TOKEN_MS = Bounds.growing(0.001, 1e8, 1.005);
 
@@ -65,6 +67,13 @@ export class Recorder {
   over(isComplete: boolean, retries: number): void {
     if (isComplete) this.#completed += 1;
     this.#retries += retries;
+  }
+
+  /** Seconds to the first token that a share of those who got one did not exceed: shares in equal steps from 0 to 1. Empty without any. */
+  ttftCurve(): readonly number[] {
+    const waitedMs = Float64Array.from(this.#firstTokenMs).sort();
+    if (waitedMs.length === 0) return [];
+    return Array.from({ length: CURVE_STEPS + 1 }, (_, step) => quantile(waitedMs, step / CURVE_STEPS) / 1000);
   }
 
   metrics(requests: number, utilization: number, ejections: readonly number[]) {

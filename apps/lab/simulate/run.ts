@@ -12,6 +12,8 @@ import type { Trace } from "./trace.ts";
 /** The result of one config on one trace, averaged over the seeds. */
 export interface Run extends SimulationMetrics {
   readonly name: string;
+  /** Seconds to the first token that shares of the requests in equal steps from 0 to 1 did not exceed; empty without any. */
+  readonly ttftCurve: readonly number[];
   /** Only where they were asked for. */
   readonly losses?: Losses;
 }
@@ -45,7 +47,9 @@ export function runAll(
         return runOnce(trace, config, ofSeed, (share) => progress(name, (index + share) / seeds));
       });
       const losses = runs.flatMap((run) => run.losses ?? []);
-      const metrics = { name, ...meanOf(runs.map((run) => run.metrics)) };
+      const curves = runs.flatMap(({ ttftCurve }) => (ttftCurve.length === 0 ? [] : [ttftCurve]));
+      const ttftCurve = curves.length === 0 ? [] : meanOf(curves);
+      const metrics = { name, ...meanOf(runs.map((run) => run.metrics)), ttftCurve };
       return losses.length === 0 ? metrics : { ...metrics, losses: meanLosses(losses) };
     }),
   );
@@ -55,14 +59,14 @@ function runOnce(trace: Trace, config: NamedConfig, settings: SimulationSettings
   const { loaded, isExact, reference } = config;
   if (reference === undefined) {
     const simulation = new Simulation(trace, loaded, settings, isExact === true ? decideExactly : undefined);
-    return { metrics: simulation.run(progress), losses: undefined };
+    return { metrics: simulation.run(progress), ttftCurve: simulation.ttftCurve(), losses: undefined };
   }
   const services = quietServices(new EventQueue(), 1);
   const { active, dispose } = buildPluginSet(reference, services, new KeptState());
   const meter = new LossMeter(active.profile);
   try {
     const simulation = new Simulation(trace, loaded, settings, (upstreams) => (question) => meter.decide(question, upstreams));
-    return { metrics: simulation.run(progress), losses: meter.losses() };
+    return { metrics: simulation.run(progress), ttftCurve: simulation.ttftCurve(), losses: meter.losses() };
   } finally {
     dispose();
   }

@@ -103,6 +103,11 @@ export class Simulation {
     return { ...metrics, ...this.#arrivals.figures() };
   }
 
+  /** Of the run so far; see `Recorder.ttftCurve`. */
+  ttftCurve(): readonly number[] {
+    return this.#recorder.ttftCurve();
+  }
+
   #busyMs(): number {
     return this.replicas.reduce((sum, replica) => sum + replica.busyMs, 0);
   }

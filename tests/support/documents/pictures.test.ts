@@ -4,7 +4,7 @@ import { it } from "node:test";
 import { PICTURES } from "./pictures.ts";
 
 for (const [name, make] of PICTURES)
-  it(`the pictures of docs/${name} are as the code draws them: npm run pictures`, () => {
+  it(`the pictures of docs/${name} are as the code draws them: npm run pictures`, { timeout: 300_000 }, async () => {
     const text = readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
-    assert.equal(text, make(text));
+    assert.equal(text, await make(text));
   });

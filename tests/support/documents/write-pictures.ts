@@ -4,5 +4,5 @@ import { PICTURES } from "./pictures.ts";
 
 for (const [name, make] of PICTURES) {
   const file = new URL(`../../../docs/${name}`, import.meta.url);
-  writeFileSync(file, make(existsSync(file) ? readFileSync(file, "utf8") : ""));
+  writeFileSync(file, await make(existsSync(file) ? readFileSync(file, "utf8") : ""));
 }

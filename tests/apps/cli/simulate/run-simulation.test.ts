@@ -81,6 +81,27 @@ describe("signalbox simulate", () => {
     assert.match(readFileSync(join(folder, "all.svg"), "utf8"), /^<svg .*>random<\/text>.*>ours<\/text>.*<\/svg>\n$/s);
   });
 
+  const unwritable: readonly [place: string, path: string, message: RegExp][] = [
+    [
+      "in a folder that there is not",
+      join(folder, "none", "a.svg"),
+      /a\.svg can't be written: there is no folder .*none; make it first\.\n$/,
+    ],
+    ["that is a folder", folder, /wants a file, and .* is a folder; add a name to it\.\n$/],
+    ["below a file", join(plain, "a.svg"), /can't be written: .*plain\.jsonl is no folder; name another file\.\n$/],
+    ["without a name", "", /wants the name of a file\.\n$/],
+  ];
+  for (const [place, path, message] of unwritable) {
+    it(`refuses to draw and to save to a file ${place} before it runs`, async () => {
+      for (const name of ["--svg", "--save"]) {
+        const { code, out, err } = await simulate(plain, name, path);
+        assert.deepEqual([code, out], [2, ""], err);
+        assert.ok(err.startsWith(`signalbox: ${name}`), err);
+        assert.match(err, message);
+      }
+    });
+  }
+
   it("adds the exact state and explains losses, as tables and as JSON", { timeout: 60_000 }, async () => {
     const chance = inFolder("chance.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: random } ] }\n");
     const words = [packed, "-f", chance, "--replicas", "3", "--exact", "--explain-losses"];
@@ -303,7 +324,7 @@ describe("a trace file", () => {
 it("the table comes with warnings about its meaning", async () => {
   const trace = { ...(await readTraceFile(plain)), hasPrefixes: false, skippedLines: 1_234 };
   const asked = argumentsOf(["t", "--seeds", "3", "--time-scale", "0.8"]);
-  const run = { ...new Recorder().metrics(0, 0, []), name: "mine", faultyDecisions: 2 };
+  const run = { ...new Recorder().metrics(0, 0, []), ttftCurve: [], name: "mine", faultyDecisions: 2 };
   const text = report([trace], [run], asked!.settings, 3);
   assert.match(text, /60 requests in 0\.4 minutes, 1,234 other lines skipped\n/);
   assert.match(text, /time scale 0\.8, mean of the seeds 1 to 3\n/);
@@ -314,7 +335,7 @@ it("the table comes with warnings about its meaning", async () => {
 it("the table has what failed where replicas have faults", async () => {
   const trace = await readTraceFile(plain);
   const asked = argumentsOf(["t", "--fault", "2:slow:4:60-120", "--fault", "3:restart:9"]);
-  const run = { ...new Recorder().metrics(0, 0, []), failedRequests: 1_234, retries: 5, ejections: [0, 2, 0.5] };
+  const run = { ...new Recorder().metrics(0, 0, []), ttftCurve: [], failedRequests: 1_234, retries: 5, ejections: [0, 2, 0.5] };
   const runs = [
     { ...run, name: "mine" },
     { ...run, name: "other", ejections: [0, 0, 0] },
