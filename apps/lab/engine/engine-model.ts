@@ -5,21 +5,27 @@ import { type EnginePrompt, KvCache, type KvLease } from "./kv-cache.ts";
 export class EngineJob {
   readonly prompt: EnginePrompt;
   readonly outputTokens: number;
-  /** Prompt tokens that were cached when the request was admitted. */
+  /** Prompt tokens that were cached when the request was admitted first. */
   cachedTokens = 0;
-  /** Prompt tokens still to be computed, once it is admitted. */
+  /** Tokens still to be computed before the next output token, once it is admitted. */
   prefillLeft = 0;
-  /** Output tokens still to be computed, once its prompt is. */
-  outputLeft = 0;
+  /** Output tokens that exist. */
+  generated = 0;
+  /** How often it was admitted: more than once if others took its blocks. */
+  admissions = 0;
   /** Whether a step has included a part of its prompt. */
   isBegun = false;
   isOver = false;
-  /** Undefined until it is admitted. */
+  /** Undefined while it waits. */
   lease: KvLease | undefined;
 
   constructor(prompt: EnginePrompt, outputTokens: number) {
     this.prompt = prompt;
     this.outputTokens = outputTokens;
+  }
+
+  get outputLeft(): number {
+    return Math.max(0, this.outputTokens - this.generated);
   }
 
   /** Prompt tokens that an engine computes for it. The last one is always computed: it yields the first output token. */
@@ -29,6 +35,7 @@ export class EngineJob {
 }
 
 export interface EngineEvents<Job> {
+  /** For the first time. */
   admitted(job: Job): void;
   /** The prompt is computed, and the first output token exists if any is wanted. */
   prefilled(job: Job): void;
@@ -39,6 +46,10 @@ export interface EngineEvents<Job> {
 /**
  * An engine with continuous batching. A step computes one chunk of prompts, in order, and one token for each request whose
  * prompt is done. It knows no clock: who runs it calls `begin`, lets the step's time pass and calls `end`.
+ *
+ * A request needs room for its whole prompt when it is admitted, and for each output token when it is computed. Where there is none, as in
+ * vLLM, the one that was admitted last loses its blocks and waits in front of all others: what was computed is computed again, but for
+ * what is still cached of its prompt.
  *
  * - exact: as in vLLM, a request is admitted when the chunk has room for its prompt's beginning and blocks are free; its pieces
  *   are found by others once a step computes them; the piece with the prompt's last token is always computed.
@@ -53,6 +64,8 @@ export class EngineModel<Job extends EngineJob> {
   readonly decoding: Job[] = [];
   /** Prompt tokens that the step under way computes. */
   stepTokens = 0;
+  /** How often a request lost its blocks to others. */
+  preemptions = 0;
   readonly #times: EngineTimes;
   readonly #isCoarse: boolean;
   readonly #events: EngineEvents<Job>;
@@ -67,25 +80,29 @@ export class EngineModel<Job extends EngineJob> {
   /** Admits requests and begins a step. Returns how many milliseconds it takes; undefined when there is nothing to compute. */
   begin(): number | undefined {
     const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs } = this.#times;
+    const isShort = this.#makeRoomForOutput();
     const batch = this.decoding.length;
-    this.stepTokens = this.#takeChunk();
+    this.stepTokens = this.#takeChunk(isShort);
     if (this.stepTokens === 0 && batch === 0) return undefined;
     const prefillMs = (this.stepTokens / prefillTokensPerS) * 1000;
     const decodeMs = batch > 0 ? decodeStepMs + decodePerRequestMs * batch : 0;
     return prefillMs + decodeMs + overheadMs;
   }
 
-  /** In how many steps like the one begun a request will end, if none comes or leaves. */
+  /** In how many steps like the one begun a request will end, or the cache is full, if none comes or leaves. */
   get equalSteps(): number {
     if (this.stepTokens > 0) return 1;
-    return this.decoding.reduce((fewest, { outputLeft }) => Math.min(fewest, outputLeft), Number.POSITIVE_INFINITY);
+    let steps = this.decoding.reduce((fewest, { outputLeft }) => Math.min(fewest, outputLeft), Number.POSITIVE_INFINITY);
+    while (steps > 1 && !this.#hasRoomFor(steps - 1)) steps = Math.ceil(steps / 2);
+    return steps;
   }
 
   /** So many equal steps have ended. */
   end(steps: number): void {
     // A copy, because callbacks may remove requests.
     for (const job of [...this.decoding]) {
-      job.outputLeft -= steps;
+      job.generated += steps;
+      if (steps > 1) this.cache.grow(job.lease!, steps - 1);
       if (job.outputLeft === 0) this.#finish(job);
     }
     while (this.prefilling[0]?.prefillLeft === 0) this.#prefilled(this.prefilling.shift()!);
@@ -111,12 +128,37 @@ export class EngineModel<Job extends EngineJob> {
     }
   }
 
-  /** Fills the step's chunk and returns how many tokens are in it. */
-  #takeChunk(): number {
+  /** For one more token of each request that has its prompt. Returns whether one had to lose its blocks for that. */
+  #makeRoomForOutput(): boolean {
+    const before = this.preemptions;
+    for (let at = 0; at < this.decoding.length; at++) {
+      const job = this.decoding[at]!;
+      while (job.lease !== undefined && !this.cache.grow(job.lease, 1)) this.#preemptLast();
+    }
+    return this.preemptions > before;
+  }
+
+  #preemptLast(): void {
+    const job = (this.prefilling.pop() ?? this.decoding.pop())!;
+    this.cache.release(job.lease!);
+    job.lease = undefined;
+    job.prefillLeft = 0;
+    this.waiting.unshift(job);
+    this.preemptions += 1;
+  }
+
+  #hasRoomFor(tokens: number): boolean {
+    let blocks = 0;
+    for (const { lease } of this.decoding) blocks += this.cache.missing(lease!, tokens);
+    return blocks <= this.cache.freeBlocks;
+  }
+
+  /** Fills the step's chunk and returns how many tokens are in it. While the cache is short of blocks, nobody is admitted. */
+  #takeChunk(isShort: boolean): number {
     let left = this.#times.chunkTokens;
-    if (this.#isCoarse) while (this.#admitNext());
+    if (this.#isCoarse && !isShort) while (this.#admitNext());
     for (const job of this.prefilling) left -= this.#take(job, left);
-    while (left > 0 && this.#admitNext()) left -= this.#take(this.prefilling.at(-1)!, left);
+    while (left > 0 && !isShort && this.#admitNext()) left -= this.#take(this.prefilling.at(-1)!, left);
     return this.#times.chunkTokens - left;
   }
 
@@ -125,7 +167,7 @@ export class EngineModel<Job extends EngineJob> {
     if (tokens === 0) return 0;
     job.prefillLeft -= tokens;
     job.isBegun = true;
-    this.cache.publish(job.lease!, job.prompt.tokens - job.prefillLeft);
+    this.cache.publish(job.lease!, job.prompt.tokens + job.generated - job.prefillLeft);
     return tokens;
   }
 
@@ -133,21 +175,25 @@ export class EngineModel<Job extends EngineJob> {
   #admitNext(): boolean {
     const [job] = this.waiting;
     if (job === undefined || this.prefilling.length + this.decoding.length >= this.#times.maxRunning) return false;
-    const { prompt, outputTokens } = job;
-    job.lease = this.cache.reserve(prompt, outputTokens, this.#isCoarse ? prompt.tokens : prompt.tokens - 1);
+    const { prompt, generated } = job;
+    job.lease = this.cache.reserve(prompt, generated, this.#isCoarse ? prompt.tokens : prompt.tokens - 1);
     if (job.lease === undefined) return false;
     this.waiting.shift();
     this.prefilling.push(job);
-    job.cachedTokens = job.lease.cachedTokens;
-    job.prefillLeft = job.uncachedTokens;
+    job.prefillLeft = Math.max(1, prompt.tokens + generated - job.lease.cachedTokens);
     if (this.#isCoarse) this.cache.publish(job.lease, prompt.tokens);
+    job.admissions += 1;
+    if (job.admissions > 1) return true;
+    job.cachedTokens = job.lease.cachedTokens;
     this.#events.admitted(job);
     return true;
   }
 
   #prefilled(job: Job): void {
-    job.outputLeft = Math.max(0, job.outputTokens - 1);
-    this.#events.prefilled(job);
+    if (job.generated === 0) {
+      job.generated = Math.min(1, job.outputTokens);
+      this.#events.prefilled(job);
+    }
     if (job.isOver) return;
     if (job.outputLeft === 0) this.#finish(job);
     else this.decoding.push(job);

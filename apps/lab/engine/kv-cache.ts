@@ -37,6 +37,8 @@ export interface KvLease {
   tokens: number;
   /** Engine blocks that no other request can share. */
   own: number;
+  /** Tokens behind the last piece of the prompt, with those of the output. */
+  tail: number;
 }
 
 /**
@@ -65,6 +67,11 @@ export class KvCache {
     return this.blocks * this.#blockTokens;
   }
 
+  /** Engine blocks that no request uses. */
+  get freeBlocks(): number {
+    return this.blocks - this.#usedBlocks;
+  }
+
   /** Share of the cache that requests use now, in [0, 1]. Blocks that are only kept for reuse count as free. */
   get usage(): number {
     return this.blocks === 0 ? 0 : this.#usedBlocks / this.blocks;
@@ -85,7 +92,7 @@ export class KvCache {
   }
 
   /**
-   * Reserves blocks for a prompt and its output, and evicts others if needed. Only pieces that end within the first
+   * Reserves blocks for a prompt and the output that there is, and evicts others if needed. Only pieces that end within the first
    * `reusableTokens` are taken from the cache. Returns undefined when too few blocks can be freed.
    */
   reserve(prompt: EnginePrompt, outputTokens: number, reusableTokens: number): KvLease | undefined {
@@ -101,11 +108,28 @@ export class KvCache {
       if (piece.users === 0) idleHits += piece.size;
     }
     const own = this.#blocksAfter(shared.length, prompt, outputTokens);
+    const tail = tailOf(prompt) + outputTokens;
     if (this.#usedBlocks + idleHits + own > this.blocks) return undefined;
     for (const piece of shared) this.#pin(piece);
     this.#usedBlocks += own;
     this.#evict();
-    return { prompt, cachedTokens: tokens, shared, pieces: shared.length, tokens, own };
+    return { prompt, cachedTokens: tokens, shared, pieces: shared.length, tokens, own, tail };
+  }
+
+  /** Engine blocks that so many more output tokens need. */
+  missing({ tail }: KvLease, tokens: number): number {
+    return this.#blocksFor(tail + tokens) - this.#blocksFor(tail);
+  }
+
+  /** Makes room for more output. Returns false when too few blocks can be freed. */
+  grow(lease: KvLease, tokens: number): boolean {
+    const blocks = this.missing(lease, tokens);
+    if (blocks > this.freeBlocks) return false;
+    lease.tail += tokens;
+    lease.own += blocks;
+    this.#usedBlocks += blocks;
+    this.#evict();
+    return true;
   }
 
   /** The prompt's first tokens are computed: from now on, other requests can share their pieces. */
@@ -139,14 +163,9 @@ export class KvCache {
 
   /** Engine blocks for the output and for what follows the first `index` pieces. */
   #blocksAfter(index: number, prompt: EnginePrompt, outputTokens: number): number {
-    let blocks = 0;
-    let tokensLeft = prompt.tokens + outputTokens;
-    for (let at = 0; at < prompt.blocks.length; at++) {
-      const tokens = prompt.tokensIn(at);
-      if (at >= index) blocks += this.#blocksFor(tokens);
-      tokensLeft -= tokens;
-    }
-    return blocks + this.#blocksFor(tokensLeft);
+    let blocks = this.#blocksFor(tailOf(prompt) + outputTokens);
+    for (let at = index; at < prompt.blocks.length; at++) blocks += this.#blocksFor(prompt.tokensIn(at));
+    return blocks;
   }
 
   #pin(piece: Piece): void {
@@ -175,6 +194,13 @@ export class KvCache {
       this.#idleBlocks -= oldest.size;
     }
   }
+}
+
+/** Tokens behind the last piece. */
+function tailOf(prompt: EnginePrompt): number {
+  let tokens = prompt.tokens;
+  for (let at = 0; at < prompt.blocks.length; at++) tokens -= prompt.tokensIn(at);
+  return tokens;
 }
 
 function join(older: Piece, newer: Piece): void {

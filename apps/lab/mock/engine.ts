@@ -71,6 +71,11 @@ export class Engine {
     return this.#model.waiting.length;
   }
 
+  /** How often a request lost its blocks to others. */
+  get preemptions(): number {
+    return this.#model.preemptions;
+  }
+
   /** Adapters with requests in the engine, sorted. */
   get adapters(): string[] {
     const { prefilling, decoding, waiting } = this.#model;

@@ -37,7 +37,7 @@ export class Metrics {
 
   /** The metrics text, in the Prometheus format. */
   page(): string {
-    const { totals, cache, running, waiting } = this.#engine;
+    const { totals, cache, running, waiting, preemptions } = this.#engine;
     const { model, isEmbedding, blockTokens, kvTokens } = this.#settings;
     const own = { engine: "0", model_name: model };
     const one = (value: number, more: Labels = {}): Sample => [value, { ...own, ...more }];
@@ -68,6 +68,7 @@ export class Metrics {
       ["num_requests_waiting", "gauge", "Number of requests waiting to be processed.", [one(waiting)]],
       ["num_requests_waiting_by_reason", "gauge", "Number of waiting requests by reason.", waitingFor],
       ["kv_cache_usage_perc", "gauge", "KV-cache usage. 1 means 100 percent usage.", [one(cache.usage)]],
+      ["num_preemptions_total", "counter", "Cumulative number of preemption from the engine.", [one(preemptions)]],
       ["prefix_cache_queries_total", "counter", queries, [one(totals.prefixQueries)]],
       ["prefix_cache_hits_total", "counter", "Prefix cache hits, in terms of number of cached tokens.", [one(totals.prefixHits)]],
       ["prompt_tokens_total", "counter", "Number of prefill tokens processed.", [one(totals.promptTokens)]],

@@ -137,7 +137,7 @@ export class Replica {
   /** Gives a request up whose client has left. */
   cancel(job: Job): void {
     if (!this.#model.remove(job)) return;
-    if (job.lease === undefined) this.#waitingPrompts.remove(job.request.prompt);
+    if (job.admissions === 0) this.#waitingPrompts.remove(job.request.prompt);
     else if (!this.#isPrefillStep) this.#cutShort();
   }
 

@@ -102,12 +102,14 @@ describe("a mock replica", () => {
         `vllm:num_requests_running{${labels}} 1.0`,
         `vllm:num_requests_waiting{${labels}} 1.0`,
         `vllm:num_requests_waiting_by_reason{${labels},reason="capacity"} 1.0`,
-        `vllm:kv_cache_usage_perc{${labels}} 0.63`,
+        `vllm:num_preemptions_total{${labels}} 0.0`,
         `vllm:prefix_cache_queries_total{${labels}} 1.0`,
         `vllm:time_to_first_token_seconds_count{${labels}} 1.0`,
       ]) {
         assert.ok(page.includes(`\n${line}\n`), line);
       }
+      // The prompt, and the output up to now.
+      assert.match(page, /^vllm:kv_cache_usage_perc\{.*\} 0\.0[1-9]$/m);
       assert.match(page, /^vllm:lora_requests_info\{max_lora="2",running_lora_adapters="a",waiting_lora_adapters="a"\} \d+/m);
       assert.match(
         page,

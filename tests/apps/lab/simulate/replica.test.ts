@@ -123,11 +123,11 @@ const cases: readonly Case[] = [
   },
   {
     name: "a request waits for blocks, and so do those behind it",
-    model: { kvTokens: 500 },
-    requests: [makeTraced(0, [1, 2], 101), makeTraced(0, [3, 4], 1), makeTraced(0, [5], 1)],
-    // 200, then 100 steps of 12; then both prompts in two steps.
-    first: [200, 1600, 1700],
-    last: [1400, 1600, 1700],
+    model: { kvTokens: 400 },
+    requests: [makeTraced(0, [1, 2], 101), makeTraced(0, [3, 4, 6], 1), makeTraced(0, [5], 1)],
+    // 200, then 100 steps of 12; then both prompts, in steps of 200 tokens.
+    first: [200, 1800, 1800],
+    last: [1400, 1800, 1800],
   },
   {
     name: "half the pace in the middle of a prompt",
