@@ -33,7 +33,7 @@ export class Run implements RequestRun, AskedRun {
   /** The config that was active when its head came. */
   readonly config: ActiveConfig;
   readonly parts: RouterParts;
-  readonly response: ResponseWriter;
+  response: ResponseWriter; // A feature that comes with the router may put its own in front of the host's.
   query = "";
   dialect: Dialect = "openai";
   parser: Named<Parser> | undefined;
