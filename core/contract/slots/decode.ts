@@ -1,4 +1,5 @@
 import type { RouterError } from "../errors.ts";
+import type { HeaderView } from "../request.ts";
 import type { RequestRun } from "./request-run.ts";
 
 /**
@@ -11,6 +12,8 @@ import type { RequestRun } from "./request-run.ts";
  */
 export interface DecodeSlot {
   decode?(run: RequestRun, receiver: RequestReceiver): BodyDecoder | undefined;
+  /** The same for the whole body of a request that is not sent. Rejects with the RouterError that a client would get. */
+  decodeWhole?(head: HeaderView, body: Uint8Array, mostBytes: number): Promise<Uint8Array>;
 }
 
 export interface BodyDecoder extends RequestReceiver {

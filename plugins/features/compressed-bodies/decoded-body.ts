@@ -7,11 +7,14 @@ import type { Inflater } from "./inflater.ts";
 /** So much of a body may come out of whatever has come in: small texts of one word are packed tighter than any real prompt. */
 const FREE_BYTES = 1024 * 1024;
 
+/** What of a response is used here; see ResponseWriter. */
+type BodyHost = Pick<ResponseWriter, "hasStarted" | "holdBody">;
+
 /** Inflates a body on its way to its receiver. Its host waits while the inflater is behind. */
 export class DecodedBody implements BodyDecoder {
   original: Uint8Array | undefined;
   readonly #inflater: Inflater;
-  readonly #response: ResponseWriter;
+  readonly #response: BodyHost;
   readonly #receiver: RequestReceiver;
   readonly #mostRatio: number;
   /** Keeps the body as it comes; undefined where replicas get the plain one. */
@@ -20,7 +23,7 @@ export class DecodedBody implements BodyDecoder {
   #madeBytes = 0;
   #isOver = false;
 
-  constructor(inflater: Inflater, response: ResponseWriter, receiver: RequestReceiver, mostRatio: number, kept?: BodyBuffer) {
+  constructor(inflater: Inflater, response: BodyHost, receiver: RequestReceiver, mostRatio: number, kept?: BodyBuffer) {
     this.#inflater = inflater;
     this.#response = response;
     this.#receiver = receiver;
