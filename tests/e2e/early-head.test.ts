@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { after, describe, it } from "node:test";
 import { askFor, startTestAdmin } from "../support/admin.ts";
+import { postRequest, setUpFetch } from "../support/fetch-router.ts";
 import { openClient, postBytes, type RawClient } from "../support/raw-client.ts";
 import { loadTestConfig, type TestRouter, waitUntil } from "../support/router.ts";
 import { assertIdle, CHAT, chatBody, chatPost, event, OK, STREAM, setUp } from "../support/scripted-pool.ts";
@@ -350,6 +351,24 @@ describe("an API's own package", () => {
       await answers;
     });
   }
+});
+
+describe("the fetch face", () => {
+  it("hands over a stream before there is a response, and an error in it", async () => {
+    const { script, sockets } = held();
+    const { router } = await setUpFetch(script, { spec: SPEC });
+    const response = await router.fetch(postRequest(CHAT, chatBody(STREAM)));
+    assert.deepEqual([response.status, response.headers.get("content-type")], [200, "text/event-stream; charset=utf-8"]);
+    await waitUntil(() => sockets.length === 1);
+    sockets[0]!.write(jsonAnswer('{"error":{"message":"busy"}}', "503 Service Unavailable"));
+    let text = "";
+    await assert.rejects(async () => {
+      for await (const piece of response.body!) text += Buffer.from(piece).toString();
+    });
+    assert.equal(text.replaceAll(COMMENT, ""), 'data: {"error":{"message":"busy"}}\n\n');
+    await waitUntil(() => router.log.length === 1);
+    assert.equal(router.log[0]!.status, 503);
+  });
 });
 
 /** A fetch, and a promise that the head of its response has come. */

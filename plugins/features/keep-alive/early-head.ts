@@ -101,8 +101,8 @@ export class EarlyHead implements ResponseWriter, Timed {
   }
 
   #sendHead(): void {
-    this.isSent = true;
     this.#inner.start(200, "OK", STREAM_LINES + ownLines(this.#run), -1);
+    this.isSent = true;
   }
 
   #sendComment(): void {
