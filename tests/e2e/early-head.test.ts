@@ -217,7 +217,7 @@ describe("a stream in the line of admission", () => {
   });
 
   it("gets the line's refusal as an error event, and the log has its status", async () => {
-    const { router, sockets, second } = await waitingLine("{ concurrency: 1, maxWaitMs: 300 }");
+    const { router, sockets, second } = await waitingLine("{ concurrency: 1, maxWaitMs: 2000 }");
     assert.match(said(await second.closed()), /^data: \{"error":\{.*"code":"queue_timeout"\}\}\n\n$/);
     const { status, error } = await lastLine(router);
     assert.deepEqual({ status, error }, { status: 429, error: "queue_timeout" });
@@ -246,7 +246,7 @@ describe("a stream in the line of admission", () => {
   });
 
   it("gets an error event when all replicas are gone", async () => {
-    const { router, replica, second } = await waitingLine("{ concurrency: 1, maxWaitMs: 1000 }");
+    const { router, replica, second } = await waitingLine("{ concurrency: 1, maxWaitMs: 2000 }");
     await replica.refuse();
     for (const socket of replica.sockets) socket.destroy();
     assert.match(said(await second.closed()), /^data: \{"error":\{.*"code":"[a-z_]+"\}\}\n\n$/);
