@@ -6,7 +6,7 @@ import type { Random } from "./contract/profile-plugin.ts";
 import type { InferenceRequest } from "./contract/request.ts";
 import type { WaitingPlace, WaitOwner } from "./contract/slots/admit.ts";
 import type { Answer } from "./contract/slots/answer.ts";
-import type { RequestReceiver } from "./contract/slots/decode.ts";
+import type { BodyDecoder, RequestReceiver } from "./contract/slots/decode.ts";
 import { decide } from "./decide/decide.ts";
 import { Forward } from "./forward/forward.ts";
 import { Handover } from "./forward/handover.ts";
@@ -28,7 +28,7 @@ export function enter(run: Run): Promise<void> | undefined {
 }
 
 /** What decodes the body on its way to `receiver`. Throws RouterError (415) where no feature does. */
-export function decode(run: Run, receiver: RequestReceiver): RequestReceiver {
+export function decode(run: Run, receiver: RequestReceiver): BodyDecoder {
   for (const { plugin } of run.config.slots.decode) {
     const decoder = plugin.decode(run, receiver);
     if (decoder !== undefined) return decoder;

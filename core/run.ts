@@ -5,7 +5,7 @@ import type { Dialect } from "./contract/errors.ts";
 import type { Parser } from "./contract/parser.ts";
 import type { ParsedBody } from "./contract/request.ts";
 import type { WaitingPlace } from "./contract/slots/admit.ts";
-import type { RequestReceiver } from "./contract/slots/decode.ts";
+import type { BodyDecoder } from "./contract/slots/decode.ts";
 import type { RequestRun } from "./contract/slots/request-run.ts";
 import type { ResponseWriter } from "./host/response-writer.ts";
 import type { Pool } from "./pool/pool.ts";
@@ -33,7 +33,7 @@ export class Run implements RequestRun, AskedRun {
   /** The config that was active when its head came. */
   readonly config: ActiveConfig;
   readonly parts: RouterParts;
-  readonly response: ResponseWriter;
+  response: ResponseWriter; // A feature that comes with the router may put its own in front of the host's.
   query = "";
   dialect: Dialect = "openai";
   parser: Named<Parser> | undefined;
@@ -41,7 +41,7 @@ export class Run implements RequestRun, AskedRun {
   buffer: BodyBuffer | undefined;
   body: JsonBody | undefined;
   /** What decodes the body on its way; undefined for a body that goes on as it comes. */
-  decoder: RequestReceiver | undefined;
+  decoder: BodyDecoder | undefined;
   /** What the body asks for, once it has been parsed. */
   parsed: ParsedBody | undefined;
   /** Where it goes: chosen by what the body asks for, once that has been parsed; until then the router's first pool. */

@@ -89,7 +89,7 @@ const definitions: readonly Definition[] = [
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
-  ...[auth, sessions, admission, quarantine, shadow, mirror, ejection, keepAlive, kubernetes, rollouts],
+  ...[auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
   ...[models, adapterCalls, refusedPaths, compressedBodies],
 ];
 

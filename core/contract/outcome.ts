@@ -22,7 +22,10 @@ export interface RequestRecord {
   readonly wait?: WaitRecord | undefined;
   /** Every try at an endpoint, in order. */
   readonly attempts: readonly Attempt[];
-  /** Status sent to the client; 0 when it left before one was sent. */
+  /**
+   * Status sent to the client; 0 when it left before one was sent. Where the client had got a head before there was a response
+   * (`spec.keepAlive.beforeHeadMs`), that of the response.
+   */
   readonly status: number;
   /** Whether the client got a whole response, left before that, or saw a response break off. */
   readonly ending: "complete" | "client-left" | "broken";

@@ -47,7 +47,7 @@ export interface DryRunParts {
 /**
  * Parses and decides as for a client's request that came now, by the same code. Sends nothing and books nothing: no share is drawn, no
  * prompt counts as cached, no load is claimed, no observer is told. Throws the RouterError that the client would get; a decision
- * that refuses has it in `refusal`.
+ * that refuses has it in `refusal`. A compressed body is made plain before, by `withPlainBody`.
  */
 export function dryRun(asked: DryRunRequest, config: ActiveConfig, { pool, load, random, profile }: DryRunParts): DryRun {
   try {
@@ -78,7 +78,7 @@ function runOf(asked: DryRunRequest, config: ActiveConfig, nowMs: number): Asked
 }
 
 /** Throws WireError for headers that no client may send. */
-function headOf({ path, headers }: DryRunRequest, { settings }: ActiveConfig): Head {
+export function headOf({ path, headers }: DryRunRequest, { settings }: ActiveConfig): Head {
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
   const defaults = { host: "localhost", "content-type": "application/json" };
   const missing = Object.entries(defaults).filter(([name]) => !names.has(name));

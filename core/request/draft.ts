@@ -17,25 +17,24 @@ export interface Draft {
   readonly lines: string;
   /** The lines with the client's own key, for endpoints to which the router shows none; "" where they are among `lines`. */
   readonly credentialLines: string;
-  /** The body's bytes in parts: the original, or the original with the target's name, and perhaps a salt, spliced in. */
+  /** The body's bytes in parts: the original, or the plain one with the target's name, and perhaps a salt, spliced in. */
   readonly body: readonly Uint8Array[];
 }
 
 /** Writes the target into the body and makes the header lines. */
 export function makeDraft(
   request: InferenceRequest,
-  { ticket, head, query, peer, decoder }: Run,
+  { ticket: { path }, head, query, peer, decoder }: Run,
   { forwardedFor, credentials }: Settings,
   trace: Trace | undefined,
 ): Draft {
   const { method } = head;
-  const { path } = ticket;
-  const body = sentBody(request);
+  const body = sentBody(request, decoder?.original);
   let bodyBytes = 0;
   for (const part of body) bodyBytes += part.length;
   const hasBody = bodyBytes > 0 || method === "POST" || method === "PUT" || method === "PATCH";
   const kept = credentials === undefined ? requestLines(head) : requestLinesWithoutCredentials(head);
-  const passed = decoder === undefined ? kept : kept.replace(/^content-encoding:.*\r\n/gim, "");
+  const passed = decoder === undefined || body[0] === decoder.original ? kept : kept.replace(/^content-encoding:.*\r\n/gim, "");
   const lines =
     `${trace === undefined ? passed : withoutTraceLines(passed, trace)}Accept-Encoding: identity\r\nX-Request-Id: ${request.id}\r\n` +
     forwardedForLine(head, peer, forwardedFor) +
@@ -54,11 +53,12 @@ function sentTarget(pathAndQuery: string, { modelSpan: [start, end], modelIn, mo
   return pathAndQuery.slice(0, start) + encodeURIComponent(target) + pathAndQuery.slice(end);
 }
 
-function sentBody(request: InferenceRequest): readonly Uint8Array[] {
+/** `same` is the body where nothing is written into it. */
+function sentBody(request: InferenceRequest, same = request.body): readonly Uint8Array[] {
   const { body, model, modelSpan, modelIn, target, isSalted, saltSpan, cacheSalt } = request;
-  if (modelIn !== undefined) return modelIn === "target" || target === model ? [body] : spliceText(body, modelSpan, target);
+  if (modelIn !== undefined) return modelIn === "target" || target === model ? [same] : spliceText(body, modelSpan, target);
   if (isSalted && saltSpan !== undefined) return spliceSalt(body, saltSpan, cacheSalt, modelSpan, target);
-  return modelSpan[0] >= 0 ? spliceModel(body, modelSpan, target) : [body];
+  return modelSpan[0] >= 0 ? spliceModel(body, modelSpan, target, same) : [same];
 }
 
 /**

@@ -97,7 +97,7 @@ test("every key of a Router is read", async () => {
       startup: { path: /up, initialDelaySeconds: 1, periodSeconds: 0.25, timeoutSeconds: 2, failureThreshold: 7 }
       readiness: { periodSeconds: 1 }
     adapters: { unlisted: any }
-  keepAlive: { periodSeconds: 0.5, paths: [/v1/messages] }
+  keepAlive: { periodSeconds: 0.5, beforeHeadMs: 10s, paths: [/v1/messages] }
   forwardedFor: append
   limits: { headBytes: 4096, retries: 0 }
   responseHeaders: false
@@ -121,13 +121,13 @@ test("every key of a Router is read", async () => {
     forwardedFor: "append",
     hasRoutingHeaders: false,
   });
-  assert.deepEqual(config.features.get("keepAlive"), { periodMs: 500, paths: ["/v1/messages"] });
+  assert.deepEqual(config.features.get("keepAlive"), { periodMs: 500, beforeHeadMs: 10_000, paths: ["/v1/messages"] });
 });
 
 test("silent streams get something only where the config says so, every 15 seconds by default", async () => {
   assert.equal((await configOf(router(POOL))).features.get("keepAlive"), undefined);
   const { features } = await configOf(router(`${POOL}  keepAlive: { paths: [/v1/messages, /v1/responses] }\n`));
-  assert.deepEqual(features.get("keepAlive"), { periodMs: 15_000, paths: ["/v1/messages", "/v1/responses"] });
+  assert.deepEqual(features.get("keepAlive"), { periodMs: 15_000, beforeHeadMs: 0, paths: ["/v1/messages", "/v1/responses"] });
 });
 
 test("JSON gives the same as YAML", async () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as zlib from "node:zlib";
+import { CODINGS, randomText } from "../support/compressed.ts";
 import { isWholeAnswer, openClient, readAnswer } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { answerOk, assertIdle, CHAT, chatBody, setUp } from "../support/scripted-pool.ts";
@@ -10,16 +11,6 @@ const MOST_BYTES = 3 * 1024 * 1024;
 const { router, replica } = await setUp([answerOk], {
   spec: `  limits: { bodyBytes: ${MOST_BYTES} }\n  plugins: [ { type: passthrough, parameters: { routes: [ { method: POST, path: /raw } ] } } ]\n`,
 });
-
-type Compress = (bytes: Buffer) => Buffer;
-const { zstdCompressSync } = zlib as unknown as { readonly zstdCompressSync?: Compress };
-const CODINGS: readonly (readonly [coding: string, compress: Compress])[] = [
-  ["gzip", (bytes) => zlib.gzipSync(bytes)],
-  ["x-gzip", (bytes) => zlib.gzipSync(bytes)],
-  ["GZIP", (bytes) => zlib.gzipSync(bytes)],
-  ["br", (bytes) => zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 2 } })],
-  ...(zstdCompressSync === undefined ? [] : ([["zstd", zstdCompressSync]] as const)),
-];
 
 /** Sends a request whose body comes in pieces of `step` bytes, each in a chunk of its own; `step` 0: whole, with its length. */
 async function send(coding: string, body: Uint8Array, { path = CHAT, step = 0, type = "application/json" } = {}) {
@@ -37,19 +28,8 @@ async function send(coding: string, body: Uint8Array, { path = CHAT, step = 0, t
   return { status: answer.status, head: answer.head, code, message };
 }
 
-/** Text that does not compress well. */
 const NOISE = randomText(MOST_BYTES);
 const noise = (length: number) => NOISE.slice(0, length);
-
-function randomText(length: number): string {
-  const bytes = Buffer.alloc(length);
-  let state = 1;
-  for (let at = 0; at < length; at++) {
-    state = (state * 48_271) % 0x7fffffff;
-    bytes[at] = 97 + (state % 26);
-  }
-  return bytes.toString("latin1");
-}
 
 describe("a compressed body", () => {
   for (const [coding, compress] of CODINGS) {

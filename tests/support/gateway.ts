@@ -102,7 +102,7 @@ export interface GatewayRequest {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Undefined for none. */
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
   readonly requestMode?: number;
   readonly responseMode?: number;
   /** The subset hint. */
@@ -167,7 +167,8 @@ export class GatewayCall {
 
   /** The whole body in pieces of this size. */
   body(pieceBytes = 1000): void {
-    const body = Buffer.from(this.#request.body ?? "");
+    const { body: given = "" } = this.#request;
+    const body = typeof given === "string" ? Buffer.from(given) : given;
     for (let at = 0; at < body.length; at += pieceBytes) {
       this.say({ request_body: { body: body.subarray(at, at + pieceBytes), end_of_stream: at + pieceBytes >= body.length } });
     }
@@ -221,6 +222,8 @@ export interface Asked {
   readonly removed: readonly string[];
   /** The body that is sent on, or of the immediate response; undefined if the client's own is to be sent. */
   readonly body: string | undefined;
+  /** The same as bytes. */
+  readonly bytes: Buffer | undefined;
   /** Where it is to go, by the header and by the metadata. */
   readonly destination: string | undefined;
   readonly metadata: string | undefined;
@@ -234,16 +237,14 @@ function askedOf(first: ProcessingResponse, answers: readonly ProcessingResponse
     const mutation = request_body?.response?.body_mutation;
     return mutation?.streamed_response?.body ?? mutation?.body ?? [];
   });
+  const sent = pieces.length === 0 ? undefined : Buffer.concat(pieces);
+  const bytes = own === undefined ? sent : Buffer.from(own.body ?? []);
   return {
     status: own?.status?.code ?? 0,
     headers,
     removed: common?.header_mutation?.remove_headers ?? [],
-    body:
-      own !== undefined
-        ? Buffer.from(own.body ?? []).toString()
-        : pieces.length === 0
-          ? undefined
-          : Buffer.concat(pieces).toString(),
+    body: bytes?.toString(),
+    bytes,
     destination: headers[DESTINATION],
     metadata: dynamic_metadata?.fields?.["envoy.lb"]?.struct_value?.fields?.[DESTINATION]?.string_value,
   };

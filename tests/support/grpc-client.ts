@@ -7,6 +7,8 @@ const TYPE = { data: 0, headers: 1, rstStream: 3, settings: 4, ping: 6, goaway: 
 const END_STREAM = 1;
 const END_HEADERS = 4;
 const HEAD_BYTES = 9;
+/** Of a connection, and of each stream, before the peer says another one (RFC 9113, 6.9.2). */
+const FIRST_WINDOW = 65_535;
 const WINDOW = 2 ** 24;
 
 /** One call, as its caller sees it. */
@@ -43,12 +45,19 @@ export class GrpcClient {
   readonly #calls = new Map<number, OpenCall>();
   #held = Buffer.alloc(0);
   #next = 1;
-  /** Data that the server takes, on the connection. Its windows of streams are not counted: tests send little at once. */
-  #window = 65_535;
-  readonly #waiting: (() => void)[] = [];
+  readonly #heedsCalls: boolean;
+  /** Data that the server takes, on the connection; and on each call, by its id. */
+  #window = FIRST_WINDOW;
+  readonly #windows = new Map<number, number>();
+  #waiting: { readonly id: number; readonly piece: Uint8Array }[] = [];
 
-  constructor(port: number, options: { readonly isBegun?: boolean; readonly streamWindow?: number } = {}) {
-    const { isBegun = true, streamWindow = WINDOW } = options;
+  /** `heedsCalls`: it waits for windows of calls too, which most tests don't need, and some overrun. */
+  constructor(
+    port: number,
+    options: { readonly isBegun?: boolean; readonly streamWindow?: number; readonly heedsCalls?: boolean } = {},
+  ) {
+    const { isBegun = true, streamWindow = WINDOW, heedsCalls = false } = options;
+    this.#heedsCalls = heedsCalls;
     this.#isBegun = isBegun;
     this.socket = connect({ port, host: "127.0.0.1", noDelay: true });
     this.socket.on("data", (chunk: Buffer) => this.#read(chunk));
@@ -101,14 +110,26 @@ export class GrpcClient {
   }
 
   #data(id: number, bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at += 16_384) {
-      const piece = bytes.subarray(at, at + 16_384);
-      const send = () => {
-        this.#window -= piece.length;
-        this.frame(TYPE.data, 0, id, piece);
-      };
-      if (this.#waiting.length === 0 && this.#window >= piece.length) send();
-      else this.#waiting.push(send);
+    for (let at = 0; at < bytes.length; at += 16_384) this.#waiting.push({ id, piece: bytes.subarray(at, at + 16_384) });
+    this.#sendWaiting();
+  }
+
+  /** Sends what the windows let through, in the order of each call. */
+  #sendWaiting(): void {
+    const stuck = new Set<number>();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const data of waiting) {
+      const { id, piece } = data;
+      const window = this.#heedsCalls ? (this.#windows.get(id) ?? FIRST_WINDOW) : Number.POSITIVE_INFINITY;
+      if (stuck.has(id) || piece.length > Math.min(window, this.#window)) {
+        stuck.add(id);
+        this.#waiting.push(data);
+        continue;
+      }
+      this.#window -= piece.length;
+      this.#windows.set(id, window - piece.length);
+      this.frame(TYPE.data, 0, id, piece);
     }
   }
 
@@ -127,7 +148,7 @@ export class GrpcClient {
     if (type === TYPE.settings && flags === 0 && this.#isBegun) this.frame(TYPE.settings, 1, 0);
     if (type === TYPE.ping && flags === 1) this.pongs += 1;
     if (type === TYPE.goaway) this.goawayCode = payload.readUInt32BE(4);
-    if (type === TYPE.windowUpdate && id === 0) this.#widen(payload.readUInt32BE(0));
+    if (type === TYPE.windowUpdate) this.#widen(id, payload.readUInt32BE(0));
     if (call === undefined) return;
     if (type === TYPE.rstStream) call.resetCode = payload.readUInt32BE(0);
     if (type === TYPE.headers && (flags & END_STREAM) !== 0) call.status = statusIn(payload);
@@ -140,9 +161,10 @@ export class GrpcClient {
     }
   }
 
-  #widen(bytes: number): void {
-    this.#window += bytes;
-    while (this.#waiting.length > 0 && this.#window >= 16_384) this.#waiting.shift()?.();
+  #widen(id: number, bytes: number): void {
+    if (id === 0) this.#window += bytes;
+    else this.#windows.set(id, (this.#windows.get(id) ?? FIRST_WINDOW) + bytes);
+    this.#sendWaiting();
   }
 }
 

@@ -1,5 +1,6 @@
 import { RouterError } from "../../../core/contract/errors.ts";
 import { z } from "../../../core/contract/options.ts";
+import { withPlainBody } from "../../../core/intake/dry-run-body.ts";
 import { dryRunReport } from "../../../core/report/choice-report.ts";
 import {
   type DecisionReport,
@@ -42,7 +43,7 @@ export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
       summary: "What would be decided about a request now, and why: it is not sent and counts nowhere.",
       body: question,
       response: dryRunReportSchema,
-      run: ({ body }) => ({ document: explained(body, site, new Date(clock.wall()).toISOString()) }),
+      run: async ({ body }) => ({ document: await explained(body, site, new Date(clock.wall()).toISOString()) }),
     }),
     route({
       method: "GET",
@@ -72,16 +73,16 @@ export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
   ];
 }
 
-function explained(
+async function explained(
   { path, headers, body, bodyBase64 }: z.infer<typeof question>,
   { router }: ApiSite,
   time: string,
-): DryRunReport {
+): Promise<DryRunReport> {
   if (body !== undefined && bodyBase64 !== undefined)
     throw new Problem(400, "invalid_body", "Send either body or bodyBase64, not both.");
   const bytes = bodyBase64 === undefined ? Buffer.from(body ?? "", "utf8") : Buffer.from(bodyBase64, "base64");
   try {
-    const asked = { path, headers: Object.entries(headers), body: bytes };
+    const asked = await withPlainBody({ path, headers: Object.entries(headers), body: bytes }, router.config);
     const { request, decision } = dryRunNow(router, asked);
     const report = dryRunReport(request, decision, time);
     return { ...report, notes: [...report.notes, ...router.features.notes(decision.rule)] };

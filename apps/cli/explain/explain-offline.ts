@@ -12,6 +12,7 @@ import { thrownMessage, thrownText } from "../../../core/contract/thrown-text.ts
 import { restoredState } from "../../../core/control/kept-state.ts";
 import { buildPluginSet } from "../../../core/control/plugin-set.ts";
 import { type DryRunParts, type DryRunRequest, dryRun } from "../../../core/intake/dry-run.ts";
+import { withPlainBody } from "../../../core/intake/dry-run-body.ts";
 import { dryRunReport } from "../../../core/report/choice-report.ts";
 import type { DryRunReport } from "../../../core/report/report-schema.ts";
 import { readBounded } from "../../../core/runtime/read-file.ts";
@@ -47,7 +48,8 @@ export async function explainOffline(question: DryRunRequest, options: OfflineOp
   const services = { clock: systemClock, random: Math.random, log: silentLog, output };
   const plugins = buildPluginSet(loaded, services, restoredState(document.kept));
   try {
-    const { request, decision } = dryRun(question, plugins.active, partsOf(document, plugins.active));
+    const asked = await withPlainBody(question, plugins.active);
+    const { request, decision } = dryRun(asked, plugins.active, partsOf(document, plugins.active));
     // Names come from files, and may hold anything.
     return printableJson(JSON.stringify(dryRunReport(request, decision, document.savedAt, notes))) as DryRunReport;
   } catch (thrown) {

@@ -1,16 +1,24 @@
 import type { RouterError } from "../errors.ts";
+import type { HeaderView } from "../request.ts";
 import type { RequestRun } from "./request-run.ts";
 
 /**
  * Can the router read a body that comes with Content-Encoding? Called where a parser reads the body of such a request. What is returned gets
  * the body in place of `receiver`, and passes it on to that one decoded; the first decoder counts, and without one the request gets 415. The
- * replica gets the decoded body without that header. Only features of the router's own fill this slot.
+ * replica gets the decoded body without that header, or the `original` with it. Only features of the router's own fill this slot.
  *
  * @example
  * decode: (run, receiver) => (run.head.get("content-encoding") === "plain" ? receiver : undefined)
  */
 export interface DecodeSlot {
-  decode?(run: RequestRun, receiver: RequestReceiver): RequestReceiver | undefined;
+  decode?(run: RequestRun, receiver: RequestReceiver): BodyDecoder | undefined;
+  /** The same for the whole body of a request that is not sent. Rejects with the RouterError that a client would get. */
+  decodeWhole?(head: HeaderView, body: Uint8Array, mostBytes: number): Promise<Uint8Array>;
+}
+
+export interface BodyDecoder extends RequestReceiver {
+  /** The body as it came, once all of it has: replicas get it, unless something is written into their body. Undefined: they never do. */
+  readonly original?: Uint8Array | undefined;
 }
 
 /**

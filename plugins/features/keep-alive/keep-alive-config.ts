@@ -7,12 +7,17 @@ import type { Section } from "../../../config/section.ts";
 import { z } from "../../../core/contract/options.ts";
 import type { Parser } from "../../../core/contract/parser.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
-import { seconds, type ValuesOf } from "../../../core/settings/row.ts";
+import { seconds, time, type ValuesOf } from "../../../core/settings/row.ts";
 import type { FeatureConfigs } from "../../../core/settings.ts";
 
 const KEEP_ALIVE = {
   // Less than the shortest idle timeout that load balancers commonly have, half a minute.
   periodMs: seconds("periodSeconds", 15_000, "How long a stream may be silent before the client gets an event without meaning."),
+  beforeHeadMs: time(
+    0,
+    "A request for a stream that has no response after so long gets status 200 and comments; what fails later is an error event. 0: never. docs/failures.md says what it costs.",
+    0,
+  ),
 };
 
 /** What is sent to clients while a replica is silent. */
@@ -35,7 +40,7 @@ type Config = KeepAliveSettings | undefined;
 export const keepAliveSection = {
   key: "keepAlive",
   schema: keepAlive
-    .describe("What clients get while a replica is silent inside an event stream. Default nothing.")
+    .describe("What clients get while a replica is silent inside an event stream, or before one. Default nothing.")
     .optional() as z.ZodType<Config>,
   of: (features: FeatureConfigs) => features.get("keepAlive") as Config,
   read(written: Config, { listed, instances, router }): Config {

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { deflateSync, gzipSync } from "node:zlib";
 import { dryRunNow } from "../../../apps/admin/dry-run-now.ts";
 import { savedFacts } from "../../../apps/admin/saved-facts.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 import { z } from "../../../core/contract/options.ts";
 import { type Definition, defineFilter, defineRewriter, defineScorer } from "../../../core/contract/plugin.ts";
 import type { DryRunRequest } from "../../../core/intake/dry-run.ts";
+import { withPlainBody } from "../../../core/intake/dry-run-body.ts";
 import { PromptPrefix } from "../../../core/state/prefix-index.ts";
+import { CODINGS } from "../../support/compressed.ts";
 import { exchange, postBytes, readAnswer } from "../../support/raw-client.ts";
 import { outstanding, startTestRouter, type TestRouter } from "../../support/router.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../../support/scripted-replica.ts";
@@ -243,11 +246,31 @@ describe("an invalid request gets the error that a client would get:", () => {
     });
   }
 
-  it("a compressed body is taken from clients only", async () => {
-    const router = open[0] ?? (await start());
-    const question = asked(chat("x"), { headers: [["content-encoding", "gzip"]] });
-    assert.throws(() => dryRunNow(router.router, question), { code: "unsupported_media_type" });
+  it("a compressed body is decided on like the plain one", async () => {
+    const { router } = open[0] ?? (await start());
+    const plain = asked(chat("x"));
+    for (const [coding, compress] of CODINGS) {
+      const compressed = { ...plain, body: compress(Buffer.from(plain.body)), headers: [["Content-Encoding", coding]] as const };
+      assert.throws(() => dryRunNow(router, compressed), { code: "unsupported_media_type" });
+      const { request } = dryRunNow(router, await withPlainBody(compressed, router.config));
+      assert.deepEqual(Buffer.from(request.body), Buffer.from(plain.body));
+    }
+    assert.equal(await withPlainBody(plain, router.config), plain);
   });
+
+  const badBodies: readonly (readonly [name: string, coding: string, body: Uint8Array, code: string])[] = [
+    ["of another coding", "deflate", deflateSync(chat("x")), "unsupported_media_type"],
+    ["that is no such thing", "gzip", Buffer.from(chat("x")), "bad_request"],
+    ["that is cut", "gzip", gzipSync(chat("x")).subarray(0, -9), "bad_request"],
+    ["that becomes too long", "gzip", gzipSync(Buffer.alloc(33 * 1024 * 1024, "a")), "body_too_large"],
+  ];
+  for (const [name, coding, body, code] of badBodies) {
+    it(`refuses a compressed body ${name}`, async () => {
+      const { router } = open[0] ?? (await start());
+      const question = { ...asked(chat("x")), body, headers: [["content-encoding", coding]] as const };
+      await assert.rejects(withPlainBody(question, router.config), { code });
+    });
+  }
 
   it("a model that nobody serves is a decision that refuses, and says who was dropped", async () => {
     const { decision } = dryRunNow((open[0] ?? (await start())).router, asked(chat("x", "unknown")));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
 import type { AdminAccess } from "../../../../apps/admin/permission.ts";
 import type { AdminServer } from "../../../../apps/admin/server.ts";
 import {
@@ -70,6 +71,14 @@ describe("POST /explain", () => {
     assert.deepEqual([refused.status, refused.json["code"]], [400, "invalid_value"]);
   });
 
+  it("takes compressed bytes in base64", async () => {
+    const { status, json } = await ask({
+      bodyBase64: gzipSync(body).toString("base64"),
+      headers: { "content-encoding": "gzip" },
+    });
+    assert.deepEqual([status, json["requestBytes"]], [200, body.length]);
+  });
+
   it("is a read: the right to change is not needed; a token is, where the port is open to the network", async () => {
     const json = "Content-Type: application/json\r\n";
     const asked = [json, `${json}Authorization: Bearer correct-horse\r\n`].map((lines) => ask({ body }, lines, strict.port));
@@ -94,7 +103,8 @@ describe("POST /explain", () => {
     ["a path for another method", { body, path: "/v1/models" }, 405, "method_not_allowed"],
     ["an empty body", {}, 400, "invalid_json"],
     ["a body that the client could not send", { body: '{"model":7}' }, 400, "missing_model"],
-    ["a compressed one", { body, headers: { "content-encoding": "gzip" } }, 415, "unsupported_media_type"],
+    ["one that is not compressed as it says", { body, headers: { "content-encoding": "gzip" } }, 400, "bad_request"],
+    ["one that is compressed in another way", { body, headers: { "content-encoding": "x" } }, 415, "unsupported_media_type"],
     ["a document that is too large", { body: "x".repeat(1024 * 1024) }, 413, "body_too_large"],
   ];
   for (const [name, document, status, code, lines] of refusals) {

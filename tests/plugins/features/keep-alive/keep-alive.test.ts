@@ -12,7 +12,7 @@ const EVENT = "data: 1\n\n";
 const LONG = `data: ${"x".repeat(MOST_HELD_BYTES)}`;
 const CLOSE_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
-const CHAT = { periodMs: PERIOD_MS, paths: ["/v1/chat/completions"] };
+const CHAT = { periodMs: PERIOD_MS, beforeHeadMs: 0, paths: ["/v1/chat/completions"] };
 
 const keeping = (keepAlive: typeof CHAT | undefined) => ({ features: new Map([["keepAlive", keepAlive]]) });
 
