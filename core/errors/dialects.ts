@@ -18,8 +18,11 @@ function eventData(error: RouterError, dialect: Dialect, requestId: string): str
   return JSON.stringify({ type: "error", code: inner.code, message: inner.message, param: null, error: inner });
 }
 
-function openaiError(error: RouterError) {
-  return { message: error.message, type: error.kind, param: null, code: error.code };
+/** What of the request is wrong, where clients read that. */
+const PARAMS: { readonly [code: string]: string } = { previous_response_not_found: "previous_response_id" };
+
+function openaiError({ message, kind: type, code }: RouterError) {
+  return { message, type, param: PARAMS[code] ?? null, code };
 }
 
 function anthropicError(error: RouterError, requestId: string) {

@@ -128,12 +128,8 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
 
   admitted(): void {
     if (this.#isOver) return;
-    try {
-      if (this.#forward !== undefined) return decideAgain(this.#run, this.#forward);
-      this.#admit();
-    } catch (thrown) {
-      this.failed(thrown);
-    }
+    const forward = this.#forward;
+    this.#orFail(() => (forward === undefined ? this.#admit() : decideAgain(this.#run, forward)));
   }
 
   // Reports from the forwarding.

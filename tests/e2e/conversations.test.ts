@@ -1,0 +1,428 @@
+/** Conversations by previous_response_id over replicas that keep no responses: what the replicas get, and what clients do. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, describe, it } from "node:test";
+import OpenAI from "openai";
+import { startMockReplica } from "../../apps/lab/mock/replica.ts";
+import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
+import { type AccessLine, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
+import { assertIdle, setUp } from "../support/scripted-pool.ts";
+import { chunkOf, jsonAnswer, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
+
+const RESPONSES = "/v1/responses";
+const LOGGED = "  plugins: [{ type: access-log }]\n";
+const ON = `  conversations: {}\n${LOGGED}`;
+
+const responseOf = (id: string, output: string, status = "completed") =>
+  `{"id":"${id}","object":"response","status":"${status}","model":"m","output":${output},"usage":null}`;
+const said = (text: string) =>
+  `{"id": "msg_${text}", "type": "message", "role": "assistant", "status": "completed",\n "content": [{"type":"output_text","text":"${text}","annotations":[]}]}`;
+const user = (text: string) => `{"type":"message","role":"user","content":"${text}"}`;
+const named = (type: string, data: string) => `event: ${type}\ndata: ${data}\n\n`;
+
+/** A stream of the API, with tokens between its first event and its last. */
+function streamOf(id: string, output: string, status = "completed"): string {
+  const events = [
+    named(
+      "response.created",
+      `{"response":${responseOf(id, "[]", "in_progress")},"sequence_number":0,"type":"response.created"}`,
+    ),
+    ...["a", "b", "c"].map((delta) =>
+      named("response.output_text.delta", `{"delta":"${delta}","type":"response.output_text.delta"}`),
+    ),
+    named(`response.${status}`, `{"response":${responseOf(id, output, status)},"sequence_number":9,"type":"response.${status}"}`),
+  ];
+  return STREAM_HEAD + events.map(chunkOf).join("") + LAST_CHUNK;
+}
+
+/** Answers each request in turn, as its client asks for it: response n has the id resp_n and says "n". */
+const inTurn =
+  (outputOf = (n: number) => `[${said(String(n))}]`): Script =>
+  ({ body, index }, socket) => {
+    const [id, output] = [`resp_${index + 1}`, outputOf(index + 1)];
+    const isStream = (JSON.parse(body.toString()) as { stream?: boolean }).stream === true;
+    socket.write(isStream ? streamOf(id, output) : jsonAnswer(responseOf(id, output)));
+  };
+
+interface Failure {
+  readonly code: string;
+  readonly param: string | null;
+  readonly message: string;
+}
+
+async function post({ port }: TestRouter, body: string, lines = "") {
+  const text = await exchange(port, postBytes(RESPONSES, body, lines));
+  if (!text.includes("application/json")) return { status: Number(text.slice(9, 12)), error: undefined, text };
+  const { status, json } = readAnswer(text);
+  return { status, error: json["error"] as Failure | undefined, text };
+}
+
+async function ask(router: TestRouter, body: string, lines = ""): Promise<void> {
+  const { status, text } = await post(router, body, lines);
+  assert.equal(status, 200, text);
+}
+
+async function assertUnknown(router: TestRouter, id: string, why: RegExp, lines = ""): Promise<void> {
+  const body = `{"model":"m","input":"x","previous_response_id":"${id}"}`;
+  const { status, error } = await post(router, body, lines);
+  assert.deepEqual([status, error?.code, error?.param], [404, "previous_response_not_found", "previous_response_id"]);
+  assert.match(error!.message, why);
+  assert.match(error!.message, /send the whole conversation as "input"/);
+}
+
+const NOT_HELD = /No response with this id is held for this client/;
+
+interface Shown {
+  readonly turns: number;
+  readonly bytes: number;
+  readonly replayed: number;
+  readonly unknown: number;
+}
+
+const shown = ({ router }: TestRouter) => (router.features.status() as { readonly conversations: Shown | null }).conversations;
+
+const dropped = ({ router }: TestRouter, reason: string) =>
+  router.features
+    .metrics(router)
+    .find(({ name }) => name === "conversation_turns_dropped_total")
+    ?.samples.find(({ values }) => values[0] === reason)?.value;
+
+for (const isStream of [false, true]) {
+  const flag = isStream ? ',"stream":true' : "";
+
+  describe(`a conversation by previous_response_id, ${isStream ? "streamed" : "whole"}`, () => {
+    it("reaches the replica with its whole history, byte by byte", async () => {
+      const { router, replica } = await setUp([inTurn()], { spec: ON });
+      const sent = (index: number) => replica.requests[index]!.body.toString();
+      await ask(router, `{"model":"m","input":"hello","instructions":"be short"${flag}}`);
+      await ask(router, `{"model":"m","previous_response_id":"resp_1","input":[ ${user("two")} , ${user("three")} ]${flag}}`);
+      await ask(router, `{"previous_response_id" : "resp_2", "input":"four","model":"m","seed":12345678901234567890${flag}}`);
+      await ask(router, `{"model":"m"${flag},"input":"five"\n,\n"previous_response_id":"resp_1"}`);
+
+      assert.equal(sent(0), `{"model":"m","input":"hello","instructions":"be short"${flag}}`);
+      const second = `${user("hello")},${said("1")}, ${user("two")} , ${user("three")}`;
+      assert.equal(sent(1), `{"model":"m","input":[${second}]${flag}}`);
+      const third = `[${second},${said("2")},${user("four")}]`;
+      assert.equal(sent(2), `{ "input":${third},"model":"m","seed":12345678901234567890${flag}}`);
+      assert.equal(sent(3), `{"model":"m"${flag},"input":[${user("hello")},${said("1")},${user("five")}]\n}`);
+      assert.equal(Number(replica.requests[3]!.headers.get("content-length")), sent(3).length);
+      const { turns, replayed, unknown } = shown(router)!;
+      assert.deepEqual([turns, replayed, unknown], [4, 3, 0]);
+      await assertIdle(router);
+    });
+
+    it("has calls of tools, their results and reasoning in it as they came", async () => {
+      const call = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA\\u002f=="},{"type":"function_call","call_id":"call_1","name":"look","arguments":"{\\"at\\":\\"[1,2]}\\"}"}`;
+      const { router, replica } = await setUp([inTurn((n) => (n === 1 ? `[${call}]` : `[${said("done")}]`))], { spec: ON });
+      await ask(router, `{"model":"m","input":"look"${flag}}`);
+      const result = '{"type":"function_call_output","call_id":"call_1","output":"\\ud83d\\ude00 é"}';
+      await ask(router, `{"model":"m","input":[${result}],"previous_response_id":"resp_1"${flag}}`);
+      assert.equal(replica.requests[1]!.body.toString(), `{"model":"m","input":[${user("look")},${call},${result}]${flag}}`);
+    });
+
+    it("goes on from a response that was cut at its limit, and from none that failed or broke off", async () => {
+      let script: Script = inTurn();
+      const { router } = await setUp([(request, socket) => script(request, socket)], { spec: ON });
+      const answer = (id: string, status: string) => {
+        script = (_request, socket) =>
+          void socket.write(
+            isStream ? streamOf(id, `[${said("cut")}]`, status) : jsonAnswer(responseOf(id, `[${said("cut")}]`, status)),
+          );
+        return post(router, `{"model":"m","input":"x"${flag}}`);
+      };
+      await answer("resp_cut", "incomplete");
+      await answer("resp_failed", "failed");
+      await answer("resp_cancelled", "cancelled");
+      script = (_request, socket) => {
+        const text = streamOf("resp_broken", "[]");
+        const whole = jsonAnswer(responseOf("resp_broken", "[]"));
+        socket.write(isStream ? text.slice(0, text.indexOf("event: response.completed")) : whole.slice(0, -3), () =>
+          socket.destroy(),
+        );
+      };
+      await post(router, `{"model":"m","input":"x"${flag}}`);
+      script = inTurn();
+      for (const id of ["resp_failed", "resp_cancelled", "resp_broken"]) await assertUnknown(router, id, NOT_HELD);
+      await ask(router, '{"model":"m","input":"x","previous_response_id":"resp_cut"}');
+    });
+
+    it("is not held with store: false, which continues one all the same", async () => {
+      const { router, replica } = await setUp([inTurn()], { spec: ON });
+      await ask(router, `{"model":"m","input":"a"${flag}}`);
+      await ask(router, `{"model":"m","input":"b","previous_response_id":"resp_1","store":false${flag}}`);
+      assert.match(replica.requests[1]!.body.toString(), /"input":\[.*"a".*"b"/s);
+      await assertUnknown(router, "resp_2", NOT_HELD);
+      assert.equal(shown(router)!.turns, 1);
+    });
+
+    it("is too long to be kept beyond what is read of a response", { timeout: 60_000 }, async () => {
+      const { router } = await setUp([inTurn((n) => `[${said("y".repeat(n === 1 ? 1_100_000 : 1))}]`)], { spec: ON });
+      await ask(router, `{"model":"m","input":"a"${flag}}`);
+      await assertUnknown(router, "resp_1", /longer than what the router keeps/);
+      assert.equal(dropped(router, "too_large"), 1);
+    });
+  });
+}
+
+describe("a stream in small pieces, with other line ends", () => {
+  for (const [name, change] of [
+    ["CRLF", (text: string) => text.replaceAll("\n", "\r\n")],
+    ["no event names", (text: string) => text.replace(/event: .*\n/g, "")],
+    ["no space behind the colon", (text: string) => text.replaceAll("data: ", "data:")],
+  ] as const) {
+    it(name, { timeout: 30_000 }, async () => {
+      const completed = `{"type":"response.completed","sequence_number":1,"response":${responseOf("resp_1", `[${said("1").replace("\n", "")}]`)}}`;
+      const body = change(`event: response.created\ndata: {"response":{"id":"resp_1"}}\n\nevent: x\ndata: ${completed}\n\n`);
+      const script: Script = async ({ index }, socket) => {
+        if (index > 0) return void socket.write(jsonAnswer(responseOf("resp_2", "[]")));
+        socket.write(STREAM_HEAD);
+        for (let at = 0; at < body.length; at += 7) {
+          socket.write(chunkOf(body.slice(at, at + 7)));
+          if (at % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+        }
+        socket.write(LAST_CHUNK);
+      };
+      const { router, replica } = await setUp([script], { spec: ON });
+      await ask(router, '{"model":"m","input":"a","stream":true}');
+      await ask(router, '{"model":"m","input":"b","previous_response_id":"resp_1"}');
+      const { input } = JSON.parse(replica.requests[1]!.body.toString()) as { input: object[] };
+      assert.deepEqual(input, JSON.parse(`[${user("a")},${said("1").replace("\n", "")},${user("b")}]`));
+    });
+  }
+
+  it("is held as soon as its last event has come, also where the client leaves then", async () => {
+    const text = streamOf("resp_1", `[${said("1")}]`.replace("\n", ""));
+    const script: Script = ({ index }, socket) =>
+      void socket.write(index > 0 ? jsonAnswer(responseOf("resp_2", "[]")) : text.slice(0, -LAST_CHUNK.length));
+    const { router } = await setUp([script], { spec: ON });
+    const client = await openClient(router.port);
+    client.send(postBytes(RESPONSES, '{"model":"m","input":"a","stream":true}'));
+    await waitUntil(() => client.received().includes('"type":"response.completed"'));
+    await ask(router, '{"model":"m","input":"b","previous_response_id":"resp_1"}');
+    client.destroy();
+    await assertIdle(router);
+  });
+});
+
+describe("a previous_response_id that is not held", () => {
+  it("is refused, in the API's own shape, and counted; the access log has it", async () => {
+    const { router, replica } = await setUp([inTurn()], { spec: ON });
+    for (const id of ["resp_9", "", "x".repeat(3_000), "__proto__"]) await assertUnknown(router, id, NOT_HELD);
+    assert.equal(replica.requests.length, 0);
+    assert.equal(shown(router)!.unknown, 4);
+    await waitUntil(() => router.log.length === 4);
+    const { error, flags }: AccessLine = router.log[0]!;
+    assert.deepEqual([error, flags], ["previous_response_not_found", "DPE"]);
+  });
+
+  it("is forwarded as it came where the config says so", async () => {
+    const { router, replica } = await setUp([inTurn()], { spec: ON.replace("{}", "{ unknown: forward }") });
+    const body = '{"model":"m","input":"a","previous_response_id":"resp_9","conversation":"conv_1"}';
+    await ask(router, body);
+    assert.equal(replica.requests[0]!.body.toString(), body);
+    await ask(router, '{"model":"m","input":"b","previous_response_id":"resp_1"}');
+    assert.match(replica.requests[1]!.body.toString(), /resp_1/);
+    assert.equal(shown(router)!.turns, 0);
+  });
+
+  it("is no id at all: null and other values go on as they came", async () => {
+    const { router, replica } = await setUp([inTurn()], { spec: ON });
+    const bodies = ["null", "7", '["resp_1"]'].map((value) => `{"model":"m","input":"a","previous_response_id":${value}}`);
+    for (const body of bodies) await ask(router, body);
+    assert.deepEqual(
+      replica.requests.map(({ body }) => body.toString()),
+      bodies,
+    );
+  });
+
+  it("counts only at the top of the body", async () => {
+    const { router, replica } = await setUp([inTurn()], { spec: ON });
+    const body = '{"model":"m","metadata":{"previous_response_id":"resp_9"},"input":[{"previous_response_id":"resp_9"}]}';
+    await ask(router, body);
+    assert.equal(replica.requests[0]!.body.toString(), body);
+  });
+
+  it("is refused where the body has it twice, or the input is no input", async () => {
+    const { router } = await setUp([inTurn()], { spec: ON });
+    await ask(router, '{"model":"m","input":"a"}');
+    const twice = '{"model":"m","input":"a","previous_response_id":"resp_1","previous\\u005fresponse_id":"resp_2"}';
+    assert.equal((await post(router, twice)).status, 400);
+    const { status, error } = await post(router, '{"model":"m","input":7,"previous_response_id":"resp_1"}');
+    assert.deepEqual([status, error?.code], [400, "invalid_value"]);
+  });
+
+  it("is refused beside a conversation's own id", async () => {
+    const { router, replica } = await setUp([inTurn()], { spec: ON });
+    const { status, error } = await post(router, '{"model":"m","input":"a","conversation":"conv_1"}');
+    assert.deepEqual([status, error?.code], [400, "invalid_value"]);
+    assert.match(error!.message, /previous_response_id/);
+    await ask(router, '{"model":"m","input":"a","conversation":null}');
+    assert.equal(replica.requests.length, 1);
+  });
+});
+
+describe("what is held", () => {
+  const key = (name: string) => createHash("sha256").update(`sk-${name}`).digest("hex");
+  const entry = (name: string, tenant: string) => `{ name: ${name}, sha256: ${key(name)}, tenant: ${tenant} }`;
+  const AUTH = `  auth: { keys: [${entry("a1", "a")}, ${entry("a2", "a")}, ${entry("b1", "b")}] }\n`;
+  const as = (name: string) => `Authorization: Bearer sk-${name}\r\n`;
+
+  it("is one tenant's: a key of another one does not know it", async () => {
+    const { router } = await setUp([inTurn()], { spec: ON + AUTH });
+    await ask(router, '{"model":"m","input":"secret"}', as("a1"));
+    await assertUnknown(router, "resp_1", NOT_HELD, as("b1"));
+    await ask(router, '{"model":"m","input":"go on","previous_response_id":"resp_1"}', as("a2"));
+  });
+
+  it("counts against the limit of a key with all that is sent", async () => {
+    const limited = AUTH.replace("tenant: a }", "tenant: a, limits: { tokensPerMinute: 2000 } }");
+    const { router } = await setUp([inTurn()], { spec: ON + limited });
+    await ask(router, `{"model":"m","input":"${"x".repeat(7_000)}","max_output_tokens":1}`, as("a1"));
+    const { status } = await post(
+      router,
+      '{"model":"m","input":"go on","previous_response_id":"resp_1","max_output_tokens":1}',
+      as("a1"),
+    );
+    assert.equal(status, 429);
+  });
+
+  it("is bounded for each turn, and a later request is told so", async () => {
+    const { router } = await setUp([inTurn()], { spec: ON.replace("{}", "{ maxTurnBytes: 1KiB }") });
+    await ask(router, `{"model":"m","input":"${"x".repeat(1_100)}"}`);
+    await assertUnknown(router, "resp_1", /maxTurnBytes, 1024 bytes/);
+    assert.equal(dropped(router, "too_large"), 1);
+  });
+
+  it("is bounded in turns", async () => {
+    const { router } = await setUp([inTurn()], { spec: ON.replace("{}", "{ maxTurns: 2 }") });
+    await ask(router, '{"model":"m","input":"1"}');
+    await ask(router, '{"model":"m","input":"2","previous_response_id":"resp_1"}');
+    await ask(router, '{"model":"m","input":"3","previous_response_id":"resp_2"}');
+    await assertUnknown(router, "resp_3", /maxTurns, 2 turns/);
+    assert.equal(dropped(router, "too_many_turns"), 1);
+  });
+
+  it("is bounded in all: the conversation that was unused longest goes first, and none loses its beginning", async () => {
+    const { router } = await setUp([inTurn()], { spec: ON.replace("{}", "{ maxBytes: 64KiB, maxTenantBytes: 64KiB }") });
+    const text = "x".repeat(10_000);
+    await ask(router, `{"model":"m","input":"${text}"}`);
+    await ask(router, `{"model":"m","input":"${text}"}`);
+    await ask(router, `{"model":"m","input":"${text}","previous_response_id":"resp_1"}`);
+    for (let n = 4; n <= 6; n++) await ask(router, `{"model":"m","input":"${text}","previous_response_id":"resp_3"}`);
+    await assertUnknown(router, "resp_2", NOT_HELD);
+    await ask(router, '{"model":"m","input":"go on","previous_response_id":"resp_3"}');
+    assert.ok(shown(router)!.bytes <= 65_536);
+  });
+
+  it("is refused with its size where the body would be longer than the router takes", async () => {
+    const spec = `${ON}  limits: { bodyBytes: 4KiB }\n`;
+    const { router, replica } = await setUp([inTurn()], { spec });
+    await ask(router, `{"model":"m","input":"${"x".repeat(2_500)}"}`);
+    const { status, error } = await post(router, `{"model":"m","input":"${"y".repeat(2_500)}","previous_response_id":"resp_1"}`);
+    assert.deepEqual([status, error?.code], [413, "body_too_large"]);
+    assert.match(error!.message, /4096 bytes/);
+    assert.equal(replica.requests.length, 1);
+    await assertIdle(router);
+    assert.equal(router.router.gate.memory.bodyBytes, 0);
+  });
+
+  it("never mixes two responses that have the same id", async () => {
+    const { router } = await setUp([(_request, socket) => void socket.write(jsonAnswer(responseOf("resp_1", "[]")))], {
+      spec: ON,
+    });
+    await ask(router, '{"model":"m","input":"mine"}');
+    await ask(router, '{"model":"m","input":"yours"}');
+    await assertUnknown(router, "resp_1", /Two responses had this id/);
+    assert.equal(dropped(router, "doubled"), 1);
+  });
+
+  it("waits in slices for a long history, and a client may leave meanwhile", { timeout: 60_000 }, async () => {
+    const { router, replica } = await setUp([inTurn()], { spec: ON });
+    const numbers = `[${"1,".repeat(1_500_000)}1]`;
+    const item = `{"role":"user","content":"long","extra":${numbers}}`;
+    await ask(router, `{"model":"m","input":[${item}]}`);
+    const client = await openClient(router.port);
+    client.send(postBytes(RESPONSES, '{"model":"m","input":"left","previous_response_id":"resp_1"}'));
+    await waitUntil(() => shown(router)!.replayed === 1);
+    client.destroy();
+    await ask(router, '{"model":"m","input":"go on","previous_response_id":"resp_1"}');
+    const { input } = JSON.parse(replica.requests.at(-1)!.body.toString()) as { input: unknown[] };
+    assert.deepEqual(input, JSON.parse(`[${item},${said("1")},${user("go on")}]`));
+    await assertIdle(router);
+    await waitUntil(() => router.router.gate.memory.bodyBytes === 0);
+  });
+
+  it("is nothing where the feature is off: bodies go on as they came", async () => {
+    const { router, replica } = await setUp([inTurn()], { spec: LOGGED });
+    const body = '{"model":"m","input":"a","previous_response_id":"resp_9","conversation":"conv_1"}';
+    await ask(router, body);
+    assert.equal(replica.requests[0]!.body.toString(), body);
+    assert.equal(shown(router), null);
+  });
+});
+
+describe("the openai package, over replicas that know no previous_response_id", () => {
+  async function mocks(spec: string, count: number) {
+    const replicas = await Promise.all(Array.from({ length: count }, () => startMockReplica({ model: "base", timeScale: 0 })));
+    const router = await startTestRouter(
+      replicas.map(({ url }) => url),
+      { spec },
+    );
+    after(async () => {
+      await router.close();
+      await Promise.all(replicas.map((replica) => replica.close()));
+    });
+    const client = new OpenAI({ baseURL: `${router.url}/v1`, apiKey: "unused", maxRetries: 0, logLevel: "off" });
+    return { router, replicas, client };
+  }
+
+  it("fails without the feature", async () => {
+    const { client } = await mocks(LOGGED, 1);
+    const first = await client.responses.create({ model: "base", input: "Say something" });
+    await assert.rejects(
+      client.responses.create({ model: "base", input: "go on", previous_response_id: first.id }),
+      OpenAI.NotFoundError,
+    );
+  });
+
+  it("goes on, whole and in streams, and the replica counts the whole prompt", async () => {
+    const { client } = await mocks(ON, 1);
+    const first = await client.responses.create({ model: "base", input: "Say something", max_output_tokens: 8 });
+    let id = "";
+    let tokens = 0;
+    const asked = { model: "base", input: "go on", previous_response_id: first.id, max_output_tokens: 8 };
+    for await (const event of await client.responses.create({ ...asked, stream: true })) {
+      if (!("response" in event)) continue;
+      id = event.response.id;
+      tokens = event.response.usage?.input_tokens ?? 0;
+    }
+    assert.ok(tokens > first.usage!.input_tokens + 8);
+    const third = await client.responses.create({ ...asked, previous_response_id: id });
+    assert.ok(third.usage!.input_tokens > tokens + 8);
+    await assert.rejects(client.responses.create({ ...asked, previous_response_id: "resp_none" }), (thrown: unknown) => {
+      assert.ok(thrown instanceof OpenAI.NotFoundError);
+      assert.deepEqual([thrown.code, thrown.param], ["previous_response_not_found", "previous_response_id"]);
+      return true;
+    });
+  });
+
+  for (const isText of [true, false])
+    it(`goes to the replica that has the prefix cached, where the first input was ${isText ? "a text" : "a list"}`, async () => {
+      const { client, router } = await mocks(`${ON.replace("access-log }", "access-log }, { type: prefix-cache }")}`, 4);
+      const prompts = Array.from({ length: 8 }, (_, index) => `${index} `.repeat(2_000));
+      const places = new Map<string, string>();
+      for (const prompt of prompts) {
+        const input = isText ? prompt : [{ role: "user" as const, content: prompt }];
+        const { data, response } = await client.responses.create({ model: "base", input, max_output_tokens: 4 }).withResponse();
+        places.set(data.id, response.headers.get("x-signalbox-endpoint")!);
+      }
+      assert.ok(new Set(places.values()).size > 1);
+      for (const [id, endpoint] of places) {
+        const asked = { model: "base", input: "go on", previous_response_id: id, max_output_tokens: 4 };
+        const { data, response } = await client.responses.create(asked).withResponse();
+        assert.equal(response.headers.get("x-signalbox-endpoint"), endpoint);
+        assert.ok(data.usage!.input_tokens_details.cached_tokens > 500, JSON.stringify(data.usage));
+      }
+      await assertIdle(router);
+    });
+});
