@@ -1,93 +1,28 @@
 /** Conversations by previous_response_id over replicas that keep no responses: what the replicas get, and what clients do. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { after, describe, it } from "node:test";
 import OpenAI from "openai";
 import { startMockReplica } from "../../apps/lab/mock/replica.ts";
-import { exchange, isWholeAnswer, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
-import { type AccessLine, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
+import {
+  ask,
+  assertUnknown,
+  dropped,
+  inTurn,
+  LOGGED,
+  NOT_HELD,
+  ON,
+  post,
+  RESPONSES,
+  responseOf,
+  said,
+  shown,
+  streamOf,
+  user,
+} from "../support/conversations.ts";
+import { openClient, postBytes } from "../support/raw-client.ts";
+import { type AccessLine, startTestRouter, waitUntil } from "../support/router.ts";
 import { assertIdle, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, jsonAnswer, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
-import { makeView } from "../support/view.ts";
-
-const RESPONSES = "/v1/responses";
-const LOGGED = "  plugins: [{ type: access-log }]\n";
-const ON = `  conversations: {}\n${LOGGED}`;
-
-const responseOf = (id: string, output: string, status = "completed") =>
-  `{"id":"${id}","object":"response","status":"${status}","model":"m","output":${output},"usage":null}`;
-const said = (text: string) =>
-  `{"id": "msg_${text}", "type": "message", "role": "assistant", "status": "completed",\t "content": [{"type":"output_text","text":"${text}","annotations":[]}]}`;
-const user = (text: string) => `{"type":"message","role":"user","content":"${text}"}`;
-const named = (type: string, data: string) => `event: ${type}\ndata: ${data}\n\n`;
-
-/** A stream of the API, with tokens between its first event and its last. */
-function streamOf(id: string, output: string, status = "completed"): string {
-  const events = [
-    named(
-      "response.created",
-      `{"response":${responseOf(id, "[]", "in_progress")},"sequence_number":0,"type":"response.created"}`,
-    ),
-    ...["a", "b", "c"].map((delta) =>
-      named("response.output_text.delta", `{"delta":"${delta}","type":"response.output_text.delta"}`),
-    ),
-    named(`response.${status}`, `{"response":${responseOf(id, output, status)},"sequence_number":9,"type":"response.${status}"}`),
-  ];
-  return STREAM_HEAD + events.map(chunkOf).join("") + LAST_CHUNK;
-}
-
-/** Answers each request in turn, as its client asks for it: response n has the id resp_n and says "n". */
-const inTurn =
-  (outputOf = (n: number) => `[${said(String(n))}]`): Script =>
-  ({ body, index }, socket) => {
-    const [id, output] = [`resp_${index + 1}`, outputOf(index + 1)];
-    const isStream = (JSON.parse(body.toString()) as { stream?: boolean }).stream === true;
-    socket.write(isStream ? streamOf(id, output) : jsonAnswer(responseOf(id, output)));
-  };
-
-interface Failure {
-  readonly code: string;
-  readonly param: string | null;
-  readonly message: string;
-}
-
-async function post({ port }: TestRouter, body: string, lines = "") {
-  const text = await exchange(port, postBytes(RESPONSES, body, lines));
-  if (!text.includes("application/json")) return { status: Number(text.slice(9, 12)), error: undefined, text };
-  if (!isWholeAnswer(text)) return { status: 0, error: undefined, text };
-  const { status, json } = readAnswer(text);
-  return { status, error: json["error"] as Failure | undefined, text };
-}
-
-async function ask(router: TestRouter, body: string, lines = ""): Promise<void> {
-  const { status, text } = await post(router, body, lines);
-  assert.equal(status, 200, text);
-}
-
-async function assertUnknown(router: TestRouter, id: string, why: RegExp, lines = ""): Promise<void> {
-  const body = `{"model":"m","input":"x","previous_response_id":"${id}"}`;
-  const { status, error } = await post(router, body, lines);
-  assert.deepEqual([status, error?.code, error?.param], [404, "previous_response_not_found", "previous_response_id"]);
-  assert.match(error!.message, why);
-  assert.match(error!.message, /send the whole conversation as "input"/);
-}
-
-const NOT_HELD = /No response with this id is held for this client/;
-
-interface Shown {
-  readonly turns: number;
-  readonly bytes: number;
-  readonly replayed: number;
-  readonly unknown: number;
-}
-
-const shown = ({ router }: TestRouter) => (router.features.status() as { readonly conversations: Shown | null }).conversations;
-
-const dropped = ({ router }: TestRouter, reason: string) =>
-  router.features
-    .metrics(makeView([]))
-    .find(({ name }) => name === "conversation_turns_dropped_total")
-    ?.samples.find(({ values }) => values[0] === reason)?.value;
 
 for (const isStream of [false, true]) {
   const flag = isStream ? ',"stream":true' : "";
@@ -260,103 +195,6 @@ describe("a previous_response_id that is not held", () => {
     assert.match(error!.message, /previous_response_id/);
     await ask(router, '{"model":"m","input":"a","conversation":null}');
     assert.equal(replica.requests.length, 1);
-  });
-});
-
-describe("what is held", () => {
-  const key = (name: string) => createHash("sha256").update(`sk-${name}`).digest("hex");
-  const entry = (name: string, tenant: string) => `{ name: ${name}, sha256: ${key(name)}, tenant: ${tenant} }`;
-  const AUTH = `  auth: { keys: [${entry("a1", "a")}, ${entry("a2", "a")}, ${entry("b1", "b")}] }\n`;
-  const as = (name: string) => `Authorization: Bearer sk-${name}\r\n`;
-
-  it("is one tenant's: a key of another one does not know it", async () => {
-    const { router } = await setUp([inTurn()], { spec: ON + AUTH });
-    await ask(router, '{"model":"m","input":"secret"}', as("a1"));
-    await assertUnknown(router, "resp_1", NOT_HELD, as("b1"));
-    await ask(router, '{"model":"m","input":"go on","previous_response_id":"resp_1"}', as("a2"));
-  });
-
-  it("counts against the limit of a key with all that is sent", async () => {
-    const limited = AUTH.replace("tenant: a }", "tenant: a, limits: { tokensPerMinute: 3000 } }");
-    const { router } = await setUp([inTurn()], { spec: ON + limited });
-    const send = (rest: string) => post(router, `{"model":"m","max_output_tokens":1,${rest}}`, as("a1"));
-    assert.equal((await send(`"input":"${"x".repeat(7_000)}"`)).status, 200);
-    assert.equal((await send('"input":"go on","previous_response_id":"resp_1"')).status, 200);
-    assert.equal((await send('"input":"go on"')).status, 429);
-  });
-
-  it("is bounded for each turn, and a later request is told so", async () => {
-    const { router } = await setUp([inTurn()], { spec: ON.replace("{}", "{ maxTurnBytes: 1KiB }") });
-    await ask(router, `{"model":"m","input":"${"x".repeat(1_100)}"}`);
-    await assertUnknown(router, "resp_1", /maxTurnBytes, 1024 bytes/);
-    assert.equal(dropped(router, "too_large"), 1);
-  });
-
-  it("is bounded in turns", async () => {
-    const { router } = await setUp([inTurn()], { spec: ON.replace("{}", "{ maxTurns: 2 }") });
-    await ask(router, '{"model":"m","input":"1"}');
-    await ask(router, '{"model":"m","input":"2","previous_response_id":"resp_1"}');
-    await ask(router, '{"model":"m","input":"3","previous_response_id":"resp_2"}');
-    await assertUnknown(router, "resp_3", /maxTurns, 2 turns/);
-    assert.equal(dropped(router, "too_many_turns"), 1);
-  });
-
-  it("is bounded in all: the conversation that was unused longest goes first, and none loses its beginning", async () => {
-    const { router } = await setUp([inTurn()], { spec: ON.replace("{}", "{ maxBytes: 64KiB, maxTenantBytes: 64KiB }") });
-    const text = "x".repeat(10_000);
-    await ask(router, `{"model":"m","input":"${text}"}`);
-    await ask(router, `{"model":"m","input":"${text}"}`);
-    await ask(router, `{"model":"m","input":"${text}","previous_response_id":"resp_1"}`);
-    for (let n = 4; n <= 6; n++) await ask(router, `{"model":"m","input":"${text}","previous_response_id":"resp_3"}`);
-    await assertUnknown(router, "resp_2", NOT_HELD);
-    await ask(router, '{"model":"m","input":"go on","previous_response_id":"resp_3"}');
-    assert.ok(shown(router)!.bytes <= 65_536);
-  });
-
-  it("is refused with its size where the body would be longer than the router takes", async () => {
-    const spec = `${ON}  limits: { bodyBytes: 4KiB }\n`;
-    const { router, replica } = await setUp([inTurn()], { spec });
-    await ask(router, `{"model":"m","input":"${"x".repeat(2_500)}"}`);
-    const { status, error } = await post(router, `{"model":"m","input":"${"y".repeat(2_500)}","previous_response_id":"resp_1"}`);
-    assert.deepEqual([status, error?.code], [413, "body_too_large"]);
-    assert.match(error!.message, /4096 bytes/);
-    assert.equal(replica.requests.length, 1);
-    await assertIdle(router);
-    assert.equal(router.router.gate.memory.bodyBytes, 0);
-  });
-
-  it("never mixes two responses that have the same id", async () => {
-    const { router } = await setUp([(_request, socket) => void socket.write(jsonAnswer(responseOf("resp_1", "[]")))], {
-      spec: ON,
-    });
-    await ask(router, '{"model":"m","input":"mine"}');
-    await ask(router, '{"model":"m","input":"yours"}');
-    await assertUnknown(router, "resp_1", /Two responses had this id/);
-    assert.equal(dropped(router, "doubled"), 1);
-  });
-
-  it("waits in slices for a long history, and a client may leave meanwhile", { timeout: 60_000 }, async () => {
-    const { router, replica } = await setUp([inTurn()], { spec: ON });
-    const numbers = `[${"1,".repeat(1_500_000)}1]`;
-    const item = `{"role":"user","content":"long","extra":${numbers}}`;
-    await ask(router, `{"model":"m","input":[${item}]}`);
-    const client = await openClient(router.port);
-    client.send(postBytes(RESPONSES, '{"model":"m","input":"left","previous_response_id":"resp_1"}'));
-    await waitUntil(() => shown(router)!.replayed === 1);
-    client.destroy();
-    await ask(router, '{"model":"m","input":"go on","previous_response_id":"resp_1"}');
-    const { input } = JSON.parse(replica.requests.at(-1)!.body.toString()) as { input: unknown[] };
-    assert.deepEqual(input, JSON.parse(`[${item},${said("1")},${user("go on")}]`));
-    await assertIdle(router);
-    await waitUntil(() => router.router.gate.memory.bodyBytes === 0);
-  });
-
-  it("is nothing where the feature is off: bodies go on as they came", async () => {
-    const { router, replica } = await setUp([inTurn()], { spec: LOGGED });
-    const body = '{"model":"m","input":"a","previous_response_id":"resp_9","conversation":"conv_1"}';
-    await ask(router, body);
-    assert.equal(replica.requests[0]!.body.toString(), body);
-    assert.equal(shown(router), null);
   });
 });
 
