@@ -37,6 +37,18 @@ describe("what is held", () => {
     await ask(router, '{"model":"m","input":"go on","previous_response_id":"resp_1"}', as("a2"));
   });
 
+  it("gets the salt of its tenant, and the name of its target", async () => {
+    const spec = ON + AUTH.replace("auth: {", "auth: { saltByTenant: true,");
+    const rule = "matches: [{ model: { type: Exact, value: food } }], targets: [{ modelRewrite: m }]";
+    const documents = `---\napiVersion: llm-d.ai/v1alpha2\nkind: InferenceModelRewrite\nmetadata: { name: food }\nspec: { poolRef: { name: default }, rules: [{ ${rule} }] }\n`;
+    const { router, replica } = await setUp([inTurn()], { spec, documents });
+    await ask(router, '{"model":"food","input":"1"}', as("a1"));
+    await ask(router, '{"input":"2","previous_response_id":"resp_1","model":"food","cache_salt":"mine"}', as("a1"));
+    const { cache_salt: salt, ...rest } = JSON.parse(replica.requests[1]!.body.toString()) as Record<string, unknown>;
+    assert.match(String(salt), /^[\w-]{43}$/);
+    assert.deepEqual(rest, JSON.parse(`{"input":[${user("1")},${said("1")},${user("2")}],"model":"m"}`));
+  });
+
   it("counts against the limit of a key with all that is sent", async () => {
     const limited = AUTH.replace("tenant: a }", "tenant: a, limits: { tokensPerMinute: 3000 } }");
     const { router } = await setUp([inTurn()], { spec: ON + limited });

@@ -57,6 +57,16 @@ for (const isStream of [false, true]) {
       assert.equal(replica.requests[1]!.body.toString(), `{"model":"m","input":[${user("look")},${call},${result}]${flag}}`);
     });
 
+    it("may have turns without items of one side or of both", async () => {
+      const { router, replica } = await setUp([inTurn((n) => (n === 2 ? "[]" : `[${said(String(n))}]`))], { spec: ON });
+      await ask(router, `{"model":"m","input":[]${flag}}`);
+      await ask(router, `{"model":"m","previous_response_id":"resp_1"${flag}}`);
+      for (let other = 0; other < 20; other++) await ask(router, `{"model":"m","input":"other"${flag}}`);
+      await ask(router, `{"model":"m","input":[7],"previous_response_id":"resp_2"${flag}}`);
+      assert.equal(replica.requests[1]!.body.toString(), `{"model":"m","input":[${said("1")}]${flag}}`);
+      assert.equal(replica.requests.at(-1)!.body.toString(), `{"model":"m","input":[${said("1")},7]${flag}}`);
+    });
+
     it("goes on from a response that was cut at its limit, and from none that failed or broke off", async () => {
       let script: Script = inTurn();
       const { router } = await setUp([(request, socket) => script(request, socket)], { spec: ON });

@@ -109,7 +109,7 @@ export class StreamReader implements Tap {
       at = lineEnd + 1;
     }
     if (at >= end) return mark;
-    const linesEnd = bytes.lastIndexOf(LF, end - 1);
+    const linesEnd = bytes[end - 1] === LF ? end - 1 : bytes.lastIndexOf(LF, end - 1);
     let next = mark;
     while (linesEnd >= at && !this.#isOver) {
       if (next >= 0 && next < at) next = bytes.indexOf(RESPONSE, at);

@@ -144,7 +144,13 @@ export class TurnStore {
     const { maxBytes, maxTenantBytes } = this.#settings ?? { maxBytes: 0, maxTenantBytes: 0 };
     if (bytes > Math.min(maxBytes, maxTenantBytes)) return false;
     while (tenant.bytes + bytes > maxTenantBytes) if (!this.#pushOut(tenant)) return false;
-    while (this.bytes + bytes > maxBytes) if (!this.#pushOut(this.#largest())) return false;
+    while (this.bytes + bytes > maxBytes) {
+      const largest = this.#largest();
+      if (largest === undefined) return false;
+      // To look for the largest again behind each turn would take long where there are many tenants.
+      const leastBytes = largest.bytes / 2;
+      while (this.bytes + bytes > maxBytes && largest.bytes > leastBytes && this.#pushOut(largest));
+    }
     return true;
   }
 
@@ -156,9 +162,9 @@ export class TurnStore {
     return largest;
   }
 
-  #pushOut(tenant: TenantTurns | undefined): boolean {
-    const oldest = tenant?.unpinned.oldest;
-    if (tenant === undefined || oldest === undefined) return false;
+  #pushOut(tenant: TenantTurns): boolean {
+    const { oldest } = tenant.unpinned;
+    if (oldest === undefined) return false;
     this.#forget(tenant, oldest);
     this.forgotten.pushedOut += 1;
     return true;
@@ -215,13 +221,11 @@ const DOUBLED = "Two responses had this id, so it is not known which one is mean
 const NO_BYTES = new Uint8Array(0);
 const COMMA = 0x2c;
 
-/** Two lists of items as one. */
+/** A copy of two lists of items as one, in memory of its own: both are views of memory that is used again, or shared with others. */
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
-  if (other.length === 0) return one;
-  if (one.length === 0) return other.slice();
-  const both = new Uint8Array(one.length + 1 + other.length);
+  const otherAt = one.length > 0 && other.length > 0 ? one.length + 1 : one.length;
+  const both = new Uint8Array(otherAt + other.length).fill(COMMA, one.length, otherAt);
   both.set(one);
-  both[one.length] = COMMA;
-  both.set(other, one.length + 1);
+  both.set(other, otherAt);
   return both;
 }
