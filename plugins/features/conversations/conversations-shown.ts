@@ -49,7 +49,7 @@ export function conversationMetrics({ settings, store, continued, dropped }: Con
     {
       name: "conversation_turns_dropped_total",
       type: "counter",
-      help: "Turns whose response came to its end, and that were not kept.",
+      help: "Turns that were not kept, by the reason; those of failed requests and of store: false are not among them.",
       labels: ["reason"],
       samples: each(dropped),
     },

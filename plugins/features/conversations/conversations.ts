@@ -19,14 +19,21 @@ const API = "responses";
 /** Why a turn was not kept. */
 export type Dropped = "too_large" | "too_many_turns" | "no_room" | "doubled" | "unreadable";
 
-/** A request of the API, as long as somebody may ask about it. */
+/** Why a turn can't be kept: what is counted, and what the client is told that continues it. */
+interface Flaw {
+  readonly reason: Dropped;
+  readonly text: string;
+}
+
+/** A request of the API. Observers remember requests, so it leads to no turn once it has ended. */
 interface Asked {
-  /** What it continues. */
-  readonly last: Turn | undefined;
+  /** What stands before its own input: turns, and bytes of their items. */
+  readonly turns: number;
+  readonly bytes: number;
   /** Undefined: its turn is not kept. */
   open: OpenTurn | undefined;
-  /** Why its turn can't be kept, in a sentence; "" if it can. */
-  readonly flaw: string;
+  /** What is wrong with the turn already. */
+  readonly flaw: Flaw | undefined;
 }
 
 /** Continues conversations, and holds what they need. It outlives configs. */
@@ -85,11 +92,10 @@ export class Conversations {
 
   /** What the request continued, in sentences. */
   explain(outcome: Outcome): readonly string[] {
-    const last = this.#asked.get(outcome)?.last;
-    if (last === undefined) return [];
-    const { depth, historyBytes } = last;
+    const { turns = 0, bytes = 0 } = this.#asked.get(outcome) ?? {};
+    if (turns === 0) return [];
     return [
-      `It continues a conversation that the router holds: ${depth} earlier turns, ${historyBytes} bytes, stand before its own input.`,
+      `It continues a conversation that the router holds: ${turns} earlier turns, ${bytes} bytes, stand before its own input.`,
     ];
   }
 
@@ -112,47 +118,41 @@ export class Conversations {
   /** Notes the request's own items: its body may be gone when the response comes. */
   #begin({ ticket, body }: Run, last: Turn | undefined, settings: ConversationSettings): void {
     const { items, textBytes } = inputItems(body!.bytes, body!.span("input"));
-    const asked: Asked = { last, open: undefined, flaw: this.#flaw(items, last, settings) };
+    const { depth: turns = 0, historyBytes: bytes = 0 } = last ?? {};
+    const isKept = body!.kind("store") !== "false";
+    const flaw = isKept ? flawOf(items, turns, settings) : undefined;
+    const asked: Asked = { turns, bytes, open: undefined, flaw };
     this.#asked.set(ticket, asked);
-    if (body!.kind("store") === "false") return;
-    const kept = asked.flaw === "" ? Buffer.concat(items) : NO_BYTES;
-    asked.open = this.store.begin(tenantOf(ticket), last, kept, last === undefined ? textBytes : 0);
-    if (asked.open === undefined) this.dropped.no_room += 1;
-  }
-
-  #flaw(items: readonly Uint8Array[], last: Turn | undefined, { maxTurns, maxTurnBytes }: ConversationSettings): string {
-    if ((last?.depth ?? 0) >= maxTurns) return `The conversation had reached conversations.maxTurns, ${maxTurns} turns`;
-    const bytes = items.reduce((sum, { length }) => sum + length, 0);
-    return bytes > maxTurnBytes ? tooLarge(maxTurnBytes) : "";
+    const kept = isKept && flaw === undefined ? Buffer.concat(items) : NO_BYTES;
+    const open = this.store.begin(tenantOf(ticket), last, kept, last === undefined ? textBytes : 0);
+    if (isKept) asked.open = open;
+    // It has used the turns before it all the same.
+    else if (open !== undefined) this.store.end(open);
+    if (isKept && open === undefined) this.dropped.no_room += 1;
   }
 
   #listener(asked: Asked, open: OpenTurn): ResponseListener {
-    const flawed = (id: string, reason: Dropped, flaw: string) => {
-      this.dropped[reason] += 1;
-      if (id !== "") this.store.keepFlaw(open, id, flaw);
-      this.#end(asked, open);
-    };
     return {
-      answered: (response) => this.#answered(asked, open, response, flawed),
-      wasTooLong: (id) => flawed(id, "too_large", "The response was longer than what the router keeps"),
-      wasUnreadable: () => flawed("", "unreadable", ""),
+      answered: (response) => this.#answered(asked, open, response),
+      wasTooLong: (id) => this.#drop(asked, open, id, { reason: "too_large", text: TOO_LONG }),
+      wasUnreadable: () => this.#drop(asked, open, "", { reason: "unreadable", text: "" }),
       hasFailed: () => this.#end(asked, open),
     };
   }
 
-  #answered(
-    asked: Asked,
-    open: OpenTurn,
-    { id, items }: ReadResponse,
-    flawed: (id: string, reason: Dropped, flaw: string) => void,
-  ): void {
-    const settings = this.#settings;
-    if (settings === undefined || open.isOver) return;
-    const { flaw, last } = asked;
-    if (flaw !== "") return flawed(id, (last?.depth ?? 0) >= settings.maxTurns ? "too_many_turns" : "too_large", flaw);
-    if (open.items.length + items.length > settings.maxTurnBytes) return flawed(id, "too_large", tooLarge(settings.maxTurnBytes));
+  #answered(asked: Asked, open: OpenTurn, { id, items }: ReadResponse): void {
+    const { maxTurnBytes = 0 } = this.#settings ?? {};
+    const flaw = asked.flaw ?? (open.items.length + items.length > maxTurnBytes ? tooLarge(maxTurnBytes) : undefined);
+    if (flaw !== undefined) return this.#drop(asked, open, id, flaw);
     const reason = this.store.keep(open, id, items);
     if (reason !== "") this.dropped[reason] += 1;
+    this.#end(asked, open);
+  }
+
+  /** The id is "" if it is not known. */
+  #drop(asked: Asked, open: OpenTurn, id: string, { reason, text }: Flaw): void {
+    this.dropped[reason] += 1;
+    if (id !== "") this.store.keepFlaw(open, id, text);
     this.#end(asked, open);
   }
 
@@ -163,6 +163,7 @@ export class Conversations {
 }
 
 const NO_BYTES = new Uint8Array(0);
+const TOO_LONG = "The response was longer than what the router keeps";
 const NOT_HELD = "No response with this id is held for this client: it has expired, was not kept, or is another client's";
 
 function tenantOf({ principal }: Outcome): string {
@@ -171,8 +172,15 @@ function tenantOf({ principal }: Outcome): string {
 
 const isNothing = (kind: JsonKind) => kind === "missing" || kind === "null";
 
-function tooLarge(mostBytes: number): string {
-  return `The turn had more than conversations.maxTurnBytes, ${mostBytes} bytes of items`;
+function flawOf(items: readonly Uint8Array[], turns: number, { maxTurns, maxTurnBytes }: ConversationSettings): Flaw | undefined {
+  if (turns >= maxTurns)
+    return { reason: "too_many_turns", text: `The conversation had reached conversations.maxTurns, ${maxTurns} turns` };
+  const bytes = items.reduce((sum, { length }) => sum + length, 0);
+  return bytes > maxTurnBytes ? tooLarge(maxTurnBytes) : undefined;
+}
+
+function tooLarge(mostBytes: number): Flaw {
+  return { reason: "too_large", text: `The turn had more than conversations.maxTurnBytes, ${mostBytes} bytes of items` };
 }
 
 function notFound(why: string): RouterError {

@@ -112,6 +112,7 @@ export class TurnStore {
 
   #add(open: OpenTurn, turn: Turn): "" | "no_room" | "doubled" {
     const { tenant } = open;
+    if (open.isOver) return "no_room";
     const other = tenant.byId.get(turn.id);
     // Which of the two a request means can't be known, and the other one may be somebody else's.
     if (other !== undefined) other.flaw = DOUBLED;
