@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { systemClock } from "../../core/contract/clock.ts";
+import { askFor } from "../support/admin.ts";
+import { run } from "../support/cli.ts";
 import {
   ask,
   assertUnknown,
@@ -67,8 +69,12 @@ describe("what is held", () => {
     await ask(router, '{"model":"m","input":"2","previous_response_id":"resp_1"}');
     laterMs += 590_000;
     await ask(router, '{"model":"m","input":"3","previous_response_id":"resp_1"}');
+    laterMs += 590_000;
+    await ask(router, '{"model":"m","input":"4","previous_response_id":"resp_3","store":false}');
+    laterMs += 590_000;
+    await ask(router, '{"model":"m","input":"5","previous_response_id":"resp_3"}');
     laterMs += 601_000;
-    await assertUnknown(router, "resp_3", NOT_HELD);
+    for (const id of ["resp_1", "resp_3", "resp_5"]) await assertUnknown(router, id, NOT_HELD);
   });
 
   it("outlives a change of the config, and is gone once it is turned off", { timeout: 60_000 }, async () => {
@@ -85,8 +91,20 @@ describe("what is held", () => {
     };
     await ask(process, '{"model":"m","input":"1"}');
     await change("  conversations: { maxTurns: 7 }\n");
-    await ask(process, '{"model":"m","input":"2","previous_response_id":"resp_1"}');
+    const last = await post(process, '{"model":"m","input":"2","previous_response_id":"resp_1"}');
     assert.match(replica.requests[1]!.body.toString(), /"input":\[.*"1".*"2"/s);
+    const admin = `http://127.0.0.1:${process.adminPort}`;
+    const { out } = await run("status", "--admin", admin);
+    assert.match(
+      out,
+      /^conversations: 2 turns held in [\d,]+ of 268,435,456 bytes; 1 requests continued one, 0 named one that is not held$/m,
+    );
+    const metrics = (await askFor(process.adminPort, "/metrics")).body;
+    assert.match(metrics, /^signalbox_conversation_requests_total\{result="replayed"\} 1$/m);
+    assert.match(
+      (await run("explain", /^x-request-id: (\S+)/im.exec(last.text)![1]!, "--admin", admin)).out,
+      /1 earlier turns, \d+ bytes, stand before its own input/,
+    );
     await change("");
     await ask(process, '{"model":"m","input":"3","previous_response_id":"resp_2"}');
     assert.match(replica.requests[2]!.body.toString(), /"input":"3","previous_response_id":"resp_2"/);

@@ -15,7 +15,7 @@ const ID = new RegExp(`"id"\\s*:\\s*"([^"\\\\]{1,${LONGEST_ID}})"`);
 /** The events with a response's beginning or end have it in a member of this name; those with parts of it have not. */
 const RESPONSE = Buffer.from('"response"');
 const ENDS = ["response.completed", "response.incomplete", "response.done", "response.failed", "response.cancelled"];
-/** Also those that were cut at their `max_output_tokens` are continued, as OpenAI and vLLM have it. */
+/** Also those that were cut at their `max_output_tokens` are continued, as vLLM has it. */
 const KEPT = ["completed", "incomplete"];
 const DATA = Buffer.from("data:");
 const LF = 0x0a;
