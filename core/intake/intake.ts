@@ -113,8 +113,7 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   // Reports from the scan, and from the admission.
 
   scanned(): void {
-    if (this.#isOver) return;
-    if (this.#entrance?.delays(() => this.scanned())) return;
+    if (this.#isOver || this.#entrance?.delays(() => this.scanned())) return;
     try {
       this.#route();
     } catch (thrown) {

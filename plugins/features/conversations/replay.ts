@@ -22,7 +22,7 @@ const NOBODY: BodyOwner = { failed() {} };
  * sent that. A long one is scanned in slices, and the request waits for it. Throws RouterError where the body is too long.
  */
 export function replay(run: Run, owner: WaitOwner, previous: Span, last: Turn): WaitingPlace | undefined {
-  const { body, head, ticket, config, parts } = run;
+  const { body, head, ticket, config, parts, response } = run;
   const { bodyBytes, bodyDepth } = config.settings.limits;
   const history = last.history();
   const pieces = replayedBody(body!.bytes, previous, body!.span("input"), history);
@@ -38,6 +38,7 @@ export function replay(run: Run, owner: WaitOwner, previous: Span, last: Turn): 
     body!.forget();
     run.buffer!.release();
     run.buffer = buffer;
+    response.gateway?.bodyChanged();
     const textBytes = history[0]!.textBytes;
     if (reader !== undefined && length > DIRECT_BYTES) return new ReplayScan(run, reader, owner, textBytes);
     takeBody(run, reader, textBytes);
