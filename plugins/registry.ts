@@ -16,6 +16,7 @@ import adapterCalls from "./features/adapter-calls/feature.ts";
 import admission from "./features/admission/feature.ts";
 import auth from "./features/auth/feature.ts";
 import compressedBodies from "./features/compressed-bodies/feature.ts";
+import conversations from "./features/conversations/feature.ts";
 import ejection from "./features/ejection/feature.ts";
 import keepAlive from "./features/keep-alive/feature.ts";
 import kubernetes from "./features/kubernetes/feature.ts";
@@ -89,7 +90,7 @@ const definitions: readonly Definition[] = [
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
-  ...[auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
+  ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
   ...[models, adapterCalls, refusedPaths, compressedBodies],
 ];
 

@@ -43,6 +43,7 @@ export class PassedRequest implements Gateway, WatchedTry {
   #silentSinceMs = 0;
   #longestGapMs = 0;
   #isPaused = false;
+  #isBodyChanged = false;
   /** When the response must go on; infinite before the request is passed, and while nobody reads. */
   #deadlineMs = Number.POSITIVE_INFINITY;
 
@@ -52,6 +53,10 @@ export class PassedRequest implements Gateway, WatchedTry {
 
   reachable(facts: Facts): Facts {
     return factsWithin(facts, this.#options.subset);
+  }
+
+  bodyChanged(): void {
+    this.#isBodyChanged = true;
   }
 
   pass(picked: Picked): void {
@@ -201,7 +206,8 @@ export class PassedRequest implements Gateway, WatchedTry {
 
   /** The gateway waits for what becomes of the body that it has sent. */
   #passWhole(body: readonly Uint8Array[], header_mutation: HeaderMutation, dynamic_metadata: Struct): void {
-    const body_mutation = body.length === 1 ? undefined : { body: Buffer.concat(body) };
+    const isSame = body.length === 1 && !this.#isBodyChanged;
+    const body_mutation = isSame ? undefined : { body: Buffer.concat(body) };
     const response = { header_mutation, body_mutation, clear_route_cache: true };
     this.#options.call.send(responseMessage({ request_body: { response }, dynamic_metadata }, bytesOf(body) + 1024));
   }

@@ -18,8 +18,10 @@ function eventData(error: RouterError, dialect: Dialect, requestId: string): str
   return JSON.stringify({ type: "error", code: inner.code, message: inner.message, param: null, error: inner });
 }
 
-function openaiError(error: RouterError) {
-  return { message: error.message, type: error.kind, param: null, code: error.code };
+function openaiError({ message, kind: type, code }: RouterError) {
+  // What of the request is wrong, where clients read that.
+  const param = code === "previous_response_not_found" ? "previous_response_id" : null;
+  return { message, type, param, code };
 }
 
 function anthropicError(error: RouterError, requestId: string) {

@@ -113,8 +113,7 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   // Reports from the scan, and from the admission.
 
   scanned(): void {
-    if (this.#isOver) return;
-    if (this.#entrance?.delays(() => this.scanned())) return;
+    if (this.#isOver || this.#entrance?.delays(() => this.scanned())) return;
     try {
       this.#route();
     } catch (thrown) {
@@ -128,12 +127,8 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
 
   admitted(): void {
     if (this.#isOver) return;
-    try {
-      if (this.#forward !== undefined) return decideAgain(this.#run, this.#forward);
-      this.#admit();
-    } catch (thrown) {
-      this.failed(thrown);
-    }
+    const forward = this.#forward;
+    this.#orFail(() => (forward === undefined ? this.#admit() : decideAgain(this.#run, forward)));
   }
 
   // Reports from the forwarding.

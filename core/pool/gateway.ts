@@ -26,6 +26,8 @@ export interface Picked {
 export interface Gateway extends ReadConnection {
   /** The facts without the endpoints that it can't, or may not, send this request to. Throws RouterError if none is left. */
   reachable(facts: Facts): Facts;
+  /** The body that it will be told to send is not the one that it has. */
+  bodyChanged(): void;
   pass(picked: Picked): void;
 }
 

@@ -34,7 +34,7 @@ export default defineJsonParser({
   partKeys: ["input"],
   limitKeys: ["max_output_tokens"],
   response: RESPONSE,
-  moreKeys: ["store", "previous_response_id"],
+  moreKeys: ["store", "previous_response_id", "conversation"],
   // response.created and response.in_progress come before the prompt is processed.
   openingEvents: 2,
   more: (_parsed, body) => ({

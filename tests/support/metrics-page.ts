@@ -11,6 +11,9 @@ import { makeAttempt, makeDecision, makeOutcome } from "../../core/test-kit/reco
 import { admissionMetrics } from "../../plugins/features/admission/admission-metrics.ts";
 import { WaitingLine } from "../../plugins/features/admission/waiting-line.ts";
 import { keyMetrics } from "../../plugins/features/auth/key-metrics.ts";
+import { Conversations } from "../../plugins/features/conversations/conversations.ts";
+import { conversationsSection } from "../../plugins/features/conversations/conversations-config.ts";
+import { conversationMetrics } from "../../plugins/features/conversations/conversations-shown.ts";
 import { ejectionMetrics } from "../../plugins/features/ejection/ejection-metrics.ts";
 import { mirrorMetrics } from "../../plugins/features/mirror/mirror-metrics.ts";
 import { MirrorTally } from "../../plugins/features/mirror/mirror-tally.ts";
@@ -90,6 +93,12 @@ function usedMirror(): MirrorTally {
 }
 
 /** A line of which somebody has gone on. */
+function usedConversations(): Conversations {
+  const conversations = new Conversations(systemClock);
+  conversations.use(conversationsSection.schema.parse({}));
+  return conversations;
+}
+
 function usedSessions(): Sessions {
   const sessions = new Sessions(systemClock);
   sessions.use(sessionsSection.schema.parse({}));
@@ -155,6 +164,7 @@ export function fullPage(): string {
     },
     families: () => [
       wellFamily(true),
+      ...conversationMetrics(usedConversations()),
       ...keyMetrics([KEY_COUNTS]),
       ...sessionMetrics(
         usedSessions(),

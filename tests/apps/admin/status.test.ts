@@ -132,6 +132,7 @@ test("the router and its pool at one moment", async () => {
         mirrors: [],
       },
     ],
+    conversations: null,
     sessions: null,
     shadow: null,
     prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
