@@ -19,6 +19,12 @@ import type { Run } from "./run.ts";
 import type { Facts } from "./state/facts.ts";
 import { codedBody } from "./wire/content-type.ts";
 
+/** What gets all that follows the head, where a feature carries another protocol. Throws RouterError for a client that is to do without. */
+export function upgrade(run: Run, receiver: RequestReceiver): RequestReceiver | undefined {
+  const [first] = run.config.slots.upgrade;
+  return first?.plugin.upgrade(run, receiver);
+}
+
 /** Learns who asks. The body waits for a promise. Throws RouterError, or rejects with one, for a client that may not ask. */
 export function enter(run: Run): Promise<void> | undefined {
   let entering: Promise<void> | undefined;
@@ -124,9 +130,9 @@ export function decideAgain(run: Run, forward: Sending): void {
 
 /** Copies of the request may be sent behind it, which never waits for them. */
 export function copy(run: Run): void {
-  const { ticket, config, pool, parts } = run;
+  const { ticket, config, pool, parts, connections } = run;
   const { copy } = config.slots;
-  if (copy.length === 0 || ticket.request === undefined) return;
+  if (copy.length === 0 || ticket.request === undefined || connections !== undefined) return;
   const decideCopy = (request: InferenceRequest) => choose(run, request, pool.load.at(parts.services.clock.now()));
   for (const { plugin } of copy) plugin.copy(run, ticket.request, decideCopy);
 }

@@ -1,4 +1,4 @@
-import type { ActiveConfig, Named } from "./active-config.ts";
+import type { ActiveConfig, Named, RouteParser } from "./active-config.ts";
 import type { JsonBody } from "./body/json-body.ts";
 import type { BodyBuffer } from "./body/receive.ts";
 import type { Dialect } from "./contract/errors.ts";
@@ -8,6 +8,7 @@ import type { WaitingPlace } from "./contract/slots/admit.ts";
 import type { BodyDecoder } from "./contract/slots/decode.ts";
 import type { RequestRun } from "./contract/slots/request-run.ts";
 import type { ResponseWriter } from "./host/response-writer.ts";
+import type { PoolConnections } from "./pool/connections.ts";
 import type { Pool } from "./pool/pool.ts";
 import type { RouterParts } from "./router-parts.ts";
 import type { Ticket } from "./ticket.ts";
@@ -34,9 +35,11 @@ export class Run implements RequestRun, AskedRun {
   readonly config: ActiveConfig;
   readonly parts: RouterParts;
   response: ResponseWriter; // A feature that comes with the router may put its own in front of the host's.
+  /** In place of the pool's, for a request that can't share one. */
+  connections: Pick<PoolConnections, "of"> | undefined;
   query = "";
   dialect: Dialect = "openai";
-  parser: Named<Parser> | undefined;
+  parser: RouteParser | undefined;
   /** What keeps the body in memory; undefined as long as none is kept. */
   buffer: BodyBuffer | undefined;
   body: JsonBody | undefined;

@@ -2,6 +2,7 @@ import type { Feature } from "./contract/feature.ts";
 
 /** The slots that requests meet on their way, in this order. */
 const SLOTS = [
+  "upgrade",
   "enter",
   "decode",
   "admit",

@@ -27,6 +27,7 @@ import refusedPaths from "./features/refused-paths/feature.ts";
 import rollouts from "./features/rollouts/feature.ts";
 import sessions from "./features/sessions/feature.ts";
 import shadow from "./features/shadow/feature.ts";
+import websockets from "./features/websockets/feature.ts";
 import attributeFilter from "./filters/attribute-filter.ts";
 import byLabel from "./filters/by-label.ts";
 import concurrency from "./filters/concurrency.ts";
@@ -91,7 +92,7 @@ const definitions: readonly Definition[] = [
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
   ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
-  ...[models, adapterCalls, refusedPaths, compressedBodies],
+  ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];
 
 const own = new Map(definitions.map((definition) => [definition.type, definition]));

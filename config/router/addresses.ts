@@ -2,7 +2,8 @@ import { isIP } from "node:net";
 import { lineOfText, z } from "../../core/contract/options.ts";
 import type { AdminAddress, AdminToken, ListenAddress } from "../../core/router-config.ts";
 import { obstacleToSharedPorts, PORT_SHARERS } from "../../core/runtime/shared-port.ts";
-import { ADDRESS, CORS_MAX_AGE_S, DEFAULT_ADMIN, DEFAULT_LISTEN, READ_ONLY } from "../../core/settings/tables.ts";
+import { count, onOff, type Row } from "../../core/settings/row.ts";
+import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../core/settings/tables.ts";
 import type { CorsSettings } from "../../core/settings.ts";
 import type { Place } from "../read/documents.ts";
 import type { Report } from "../read/problems.ts";
@@ -13,6 +14,20 @@ import { readServerTls, serverTlsSchema } from "./server-tls.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 // `spec.listen` and `spec.admin`: the router's own addresses.
+
+/** Each of the two has defaults of its own. */
+const ADDRESS = {
+  port: { unit: "count", min: 0, max: 65_535, text: "TCP port; 0 takes any free one." },
+  isPortShared: {
+    ...onOff(
+      false,
+      "Whether other processes may listen on the same port, so that a new one can start before the old one stops. Needs Deno, Bun, or Node 22.12 or newer.",
+    ),
+    key: "reusePort",
+  },
+} satisfies Readonly<Record<string, Row>>;
+const CORS_MAX_AGE_S = count(600, "Seconds that a browser may keep the answer to a preflight.", 0, 86_400);
+const READ_ONLY = { ...onOff(false, "Whether the admin API refuses every change."), key: "readOnly" };
 
 const origin = z.string().refine(isOrigin, 'an origin as browsers write it, such as "https://chat.example", or "*" for all');
 

@@ -10,6 +10,7 @@ import type { LostSlot } from "./slots/lost.ts";
 import type { SettledSlot } from "./slots/settled.ts";
 import type { ShownSlots } from "./slots/shown.ts";
 import type { TapSlot } from "./slots/tap.ts";
+import type { UpgradeSlot } from "./slots/upgrade.ts";
 
 /**
  * Something that a router does beside putting requests on replicas. It fills the slots that are its business, and leaves the others out:
@@ -22,7 +23,8 @@ import type { TapSlot } from "./slots/tap.ts";
  * }
  */
 export interface Feature<Config extends RunningConfigView = RunningConfigView>
-  extends EnterSlot,
+  extends UpgradeSlot,
+    EnterSlot,
     DecodeSlot,
     AdmitSlot,
     AnswerSlot,

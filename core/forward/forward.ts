@@ -147,10 +147,10 @@ export class Forward implements Sending, TryOwner {
 
   /** Makes a try; returns false if nothing was sent. */
   #sendTo(endpoint: Endpoint, isFresh: boolean, nowMs: number): boolean {
-    const { ticket, pool, parts } = this.#run;
+    const { ticket, pool, parts, connections } = this.#run;
     // The endpoint may have left the pool since the decision, for example while another try waited for its connect timeout.
     const isCurrent = pool.load.isCurrent(endpoint);
-    const connection = isCurrent ? pool.connections.of(endpoint).take(isFresh) : undefined;
+    const connection = isCurrent ? (connections ?? pool.connections).of(endpoint).take(isFresh) : undefined;
     if (connection === undefined) {
       noteTry(ticket, endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
       return false;

@@ -7,6 +7,8 @@ import type { Gateway } from "../pool/gateway.ts";
 export interface ResponseWriter {
   /** Set where the host sends the request on by itself: then it passes on what comes back, too. */
   readonly gateway?: Gateway | undefined;
+  /** The bytes behind the head are the body, whatever the head says. A host that has none can't switch to another protocol. */
+  takeConnection?(): void;
   /** True once a byte of the response may have been sent. */
   readonly hasStarted: boolean;
   /** Asks for no more of the request's body (true), until it may go on (false). What is already read may still be handed over. */

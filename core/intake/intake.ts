@@ -14,7 +14,7 @@ import { errorOf } from "../errors/wire-errors.ts";
 import type { ForwardOwner, Sending } from "../forward/sending.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { isProbePath } from "../own-routes.ts";
-import { admit, admitAgain, answer, copy, decideAgain, decode, enter, route, routeAgain } from "../pipeline.ts";
+import { admit, admitAgain, answer, copy, decideAgain, decode, enter, route, routeAgain, upgrade } from "../pipeline.ts";
 import { forgetBody } from "../request/parse.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
 import { Run } from "../run.ts";
@@ -30,7 +30,7 @@ import { respondLocally } from "./local-routes.ts";
 import { ownLines } from "./own-lines.ts";
 import { isPreflight } from "./preflight.ts";
 import { requestId } from "./request-id.ts";
-import { noSuchRoute, parsersAt, refuseWebSocket } from "./served-routes.ts";
+import { noSuchRoute, parsersAt } from "./served-routes.ts";
 import { settle } from "./settle.ts";
 import { traceRequest } from "./trace-request.ts";
 
@@ -178,10 +178,10 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     ticket.path = path;
     run.query = query;
     const isAsking = isPreflight(head, settings.cors);
-    const parser = isAsking ? undefined : parsersAt(path, config)?.get(head.method);
-    run.parser = parser;
-    run.dialect = parser?.plugin.dialect ?? (path.startsWith("/v1/messages") ? "anthropic" : "openai");
-    if (head.method === "GET" && head.get("upgrade") !== undefined) refuseWebSocket(head, path, config);
+    run.parser = isAsking ? undefined : parsersAt(path, config)?.get(head.method);
+    run.dialect = run.parser?.plugin.dialect ?? (path.startsWith("/v1/messages") ? "anthropic" : "openai");
+    if (head.method === "GET" && head.get("upgrade") !== undefined) run.decoder = upgrade(run, this);
+    const { parser } = run;
     if (parser !== undefined) {
       ticket.api = parser.type;
       ticket.trace = traceRequest(config.tracer, head, parts.plugins.faults);
@@ -195,7 +195,7 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
       return void this.#takeBody(bodyLength, Math.min(bodyBytes, settings.limits.bodyBytes));
     }
     const isEncoded = isCoded(head);
-    const body = this.#takeBody(isEncoded ? -1 : bodyLength, settings.limits.bodyBytes);
+    const body = this.#takeBody(isEncoded || run.decoder !== undefined ? -1 : bodyLength, settings.limits.bodyBytes);
     this.#scanner = bodyReader(parser, head, path, settings.limits.bodyDepth);
     if (isEncoded && this.#scanner !== undefined) run.decoder = decode(run, this);
     else if (this.#scanner !== undefined && bodyLength > DIRECT_BYTES) this.#scanInSlices(body, this.#scanner, 0);

@@ -1,7 +1,6 @@
 import type { ActiveConfig, RouteParser } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
 import { pathPlaces } from "../contract/path-pattern.ts";
-import type { HeaderView } from "../contract/request.ts";
 import { isProbePath, PROBE_PATHS } from "../own-routes.ts";
 
 /** The parsers of a path by their methods: those that name it; else, where nothing else does, those of the first pattern that it fits. */
@@ -10,12 +9,6 @@ export function parsersAt(path: string, { routes, ownRoutes }: ActiveConfig): Re
   if (named !== undefined || isProbePath(path) || ownRoutes.isNamed(path)) return named;
   for (const [pattern, methods] of routes) if (pattern.includes("{") && pathPlaces(pattern, path) !== undefined) return methods;
   return undefined;
-}
-
-/** Throws RouterError (426) for a GET that asks for a WebSocket on a served path: a replica would get it as a plain one. */
-export function refuseWebSocket(head: HeaderView, path: string, config: ActiveConfig): void {
-  if (!/\bwebsocket\b/i.test(head.get("upgrade") ?? "") || methodsOf(path, config) === "") return;
-  throw new RouterError("upgrade_required", "This router carries no WebSocket; send the request over plain HTTP.");
 }
 
 /** The error for a path that is not served (404), or not with this method (405). */

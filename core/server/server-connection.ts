@@ -67,7 +67,8 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   }
 
   beginDrain(): void {
-    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, this.#inMs(LAST_CHANCE_MS));
+    const lastMs = this.#shared.deadlines.nowMs + LAST_CHANCE_MS;
+    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, lastMs);
   }
 
   get isLast(): boolean {
@@ -118,10 +119,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
       return end;
     }
     // An empty line before a request does not begin it.
-    if (this.#state === "idle" && this.#parser.hasStarted) {
-      this.#state = "head";
-      this.#deadlineMs = this.#inMs(this.#shared.limits.headTimeoutMs);
-    }
+    if (this.#state === "idle" && this.#parser.hasStarted) this.#await("head", this.#shared.limits.headTimeoutMs);
     return chunk.length;
   }
 
@@ -133,13 +131,12 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     }
     const { framing, isKept } = this.#checked;
     const response = new ServerResponse(this.#socket, head, isKept, this);
-    const body = this.#body;
-    body.begin(framing);
+    this.#body.begin(framing);
     this.#response = response;
-    this.#state = body.isComplete ? "response" : "body";
-    this.#deadlineMs = body.isComplete ? Number.POSITIVE_INFINITY : this.#inMs(this.#shared.limits.bodyTimeoutMs);
+    if (this.#body.isComplete) this.#await("response");
+    else this.#await("body", this.#shared.limits.bodyTimeoutMs);
     const expectation = head.get("expect");
-    body.isWithheld = expectation !== undefined;
+    this.#body.isWithheld = expectation !== undefined;
     const receiver = this.#shared.start(head, framing.kind === "chunked" ? -1 : framing.length, response, this.peer);
     // The receiver may have responded inside `start`.
     if (this.#response !== response) return;
@@ -147,7 +144,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") return this.#refuse(expectationFailed());
     if (this.#state === "response") return receiver.bodyEnd();
     if (expectation === undefined || head.minor === 0) return;
-    body.isWithheld = false; // RFC 9110 10.1.1: nothing in the head speaks against the body.
+    this.#body.isWithheld = false; // RFC 9110 10.1.1: nothing in the head speaks against the body.
     this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
   }
 
@@ -158,8 +155,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     if (this.#state === "skip") this.#next();
     // In any other state the response has come before the end of the body.
     else if (this.#state === "body") {
-      this.#state = "response";
-      this.#deadlineMs = Number.POSITIVE_INFINITY;
+      this.#await("response");
       this.#receiver?.bodyEnd();
     }
     return end;
@@ -185,7 +181,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   #drained(): void {
     this.#progress.drained();
     if (this.#state !== "idle") return this.#receiver?.drained();
-    this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
+    this.#await("idle", this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
     if (this.#pipelined.isClosed) return this.#endLast();
     this.#socket.resume();
     if (this.#pipelined.length > 0) this.#takePipelined();
@@ -205,18 +201,22 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   broken(): void {
     this.#receiver = undefined;
     this.#response = undefined;
-    this.#state = "linger";
     const { isDraining, limits } = this.#shared;
     // A stopping server has waited for this response already, so it gives the client less time.
-    this.#deadlineMs = this.#inMs(isDraining ? LINGER_MS : limits.writeTimeoutMs);
+    this.#await("linger", isDraining ? LINGER_MS : limits.writeTimeoutMs);
   }
 
   endSocket(): void {
     this.#socket.end(() => {
       // The kernel has the whole response now; only the client's end is left to wait for.
       const isQuick = this.#shared.isDraining && !this.#pipelined.isClosed && this.#body.isComplete;
-      this.#deadlineMs = this.#inMs(isQuick ? LAST_CHANCE_MS : LINGER_MS);
+      this.#await(this.#state, isQuick ? LAST_CHANCE_MS : LINGER_MS);
     });
+  }
+
+  takeConnection(): void {
+    this.#body.begin({ kind: "length", length: Number.POSITIVE_INFINITY });
+    this.#await("body");
   }
 
   holdBody(isHeld: boolean): void {
@@ -231,8 +231,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   /** Makes ready for the next request. */
   #next(): void {
     this.#parser.reset();
-    this.#state = "idle";
-    this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
+    this.#await("idle", this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
     if (this.#pipelined.length > 0) this.#takePipelined();
   }
 
@@ -270,18 +269,17 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   /** Reads no more requests: whatever the client still sends is thrown away. */
   #spoil(): void {
     this.#pipelined.close();
-    this.#state = "response";
-    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    this.#await("response");
   }
 
   #endLast(): void {
-    this.#state = "linger";
-    this.#deadlineMs = this.#inMs(this.#shared.limits.writeTimeoutMs);
+    this.#await("linger", this.#shared.limits.writeTimeoutMs);
     this.endSocket();
   }
 
-  #inMs(limitMs: number): number {
-    return this.#shared.deadlines.nowMs + limitMs;
+  #await(state: ConnectionState, limitMs = Number.POSITIVE_INFINITY): void {
+    this.#state = state;
+    this.#deadlineMs = this.#shared.deadlines.nowMs + limitMs;
   }
 
   #closed(): void {

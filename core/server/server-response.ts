@@ -4,7 +4,7 @@ import { putHead, takeScratch, writeScratch } from "../wire/gathered-write.ts";
 import type { Head } from "../wire/head.ts";
 
 /** How the client learns where the body ends (RFC 9112 6.3). */
-type BodyMode = "none" | "length" | "chunked" | "close";
+type BodyMode = "none" | "length" | "chunked" | "close" | "switched";
 
 /** What a response asks of its connection, and tells it. */
 export interface ResponseOwner {
@@ -16,6 +16,7 @@ export interface ResponseOwner {
   broken(): void;
   /** Ends the connection once everything written has been sent. */
   endSocket(): void;
+  takeConnection(): void;
   /** Reads no more from the client (true), or goes on. */
   holdBody(isHeld: boolean): void;
   /** Calls `run` after LAST_WORDS_MS, so that the client has time to read what was written. */
@@ -43,6 +44,10 @@ export class ServerResponse implements ResponseWriter {
     this.#isKept = isKept;
   }
 
+  takeConnection(): void {
+    this.#owner.takeConnection();
+  }
+
   holdBody(isHeld: boolean): void {
     if (this.#isOpen) this.#owner.holdBody(isHeld);
   }
@@ -55,7 +60,8 @@ export class ServerResponse implements ResponseWriter {
     let head = `HTTP/1.1 ${status} ${reason}\r\n${lines}`;
     if (this.#mode === "chunked") head += "Transfer-Encoding: chunked\r\n";
     else if (length >= 0 && status !== 204 && status !== 304) head += `Content-Length: ${length}\r\n`;
-    this.#pending = this.#isKept && this.#mode !== "close" ? `${head}\r\n` : `${head}Connection: close\r\n\r\n`;
+    const isOpen = this.#mode === "switched" || (this.#isKept && this.#mode !== "close");
+    this.#pending = isOpen ? `${head}\r\n` : `${head}Connection: close\r\n\r\n`;
   }
 
   write(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): boolean {
@@ -112,6 +118,7 @@ export class ServerResponse implements ResponseWriter {
   #modeFor(status: number, length: number): BodyMode {
     if (this.#method === "HEAD" || status === 204 || status === 304) return "none";
     if (length >= 0) return "length";
+    if (status === 101) return "switched";
     return this.#minor === 1 ? "chunked" : "close";
   }
 

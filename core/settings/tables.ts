@@ -64,9 +64,6 @@ export const RETRIES = {
   backoffMs: time(25, "The pause before the first retry is a random part of this; 0 for none.", 0, 60_000),
 };
 
-/** `spec.listen.cors.maxAgeS`. */
-export const CORS_MAX_AGE_S = count(600, "Seconds that a browser may keep the answer to a preflight.", 0, 86_400);
-
 /** `spec.responseHeaders`. */
 export const RESPONSE_HEADERS = onOff(true, "Whether responses name the endpoint and the model that served.");
 
@@ -93,24 +90,13 @@ export const FORWARDED_FOR: ChoiceSetting<"append" | "replace" | "drop"> = {
   text: "X-Forwarded-For for replicas: the client's address only (replace, the default), the addresses that came with the request and then the client's (append, only where all clients are proxies that you trust), or none (drop).",
 };
 
-/** `spec.listen` and `spec.admin`. Each has defaults of its own. */
-export const ADDRESS = {
-  port: { unit: "count", min: 0, max: 65_535, text: "TCP port; 0 takes any free one." },
-  isPortShared: {
-    ...onOff(
-      false,
-      "Whether other processes may listen on the same port, so that a new one can start before the old one stops. Needs Deno, Bun, or Node 22.12 or newer.",
-    ),
-    key: "reusePort",
-  },
-} satisfies Readonly<Record<string, Row>>;
 /** `spec.listen.tls.minVersion` and `spec.admin.tls.minVersion`. */
 export const MIN_TLS_VERSION: ChoiceSetting<"TLSv1.2" | "TLSv1.3"> = {
   default: "TLSv1.2",
   choices: ["TLSv1.2", "TLSv1.3"],
   text: "The oldest version of TLS that is accepted: TLSv1.2 (the default) or TLSv1.3.",
 };
-export const READ_ONLY = { ...onOff(false, "Whether the admin API refuses every change."), key: "readOnly" };
+/** Of `spec.listen` and `spec.admin`. */
 export const DEFAULT_LISTEN = { host: "127.0.0.1", port: 8080, isPortShared: false };
 export const DEFAULT_ADMIN = {
   host: "127.0.0.1",

@@ -1,12 +1,12 @@
 import type { BodyView } from "../../core/contract/body-view.ts";
 import { RouterError } from "../../core/contract/errors.ts";
+import { type FoundModel, modelInPath, modelInQuery, NO_MODEL } from "../../core/contract/model-in-target.ts";
 import { z } from "../../core/contract/options.ts";
 import type { BodyReader, Parser } from "../../core/contract/parser.ts";
 import { pathPlaces } from "../../core/contract/path-pattern.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import { NO_PARTS } from "../../core/contract/prompt-part.ts";
 import { ENGINE_PATHS, type ModelPath } from "./engine-paths.ts";
-import { type FoundModel, modelInPath, modelInQuery, NO_MODEL } from "./model-in-target.ts";
 import { boundaryOf, fieldText, MultipartReader } from "./multipart-reader.ts";
 import { routeMethod, routePath } from "./route-options.ts";
 import { MISSING_MODEL, promptAt } from "./shared-fields.ts";

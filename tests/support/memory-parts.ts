@@ -51,7 +51,8 @@ export interface MemoryPartsOptions {
 }
 
 const SWEEP_MS = 10;
-const CHAT = { name: "chat", type: "chat-completions", plugin: createPlugin(chatCompletions) };
+const chatParser = createPlugin(chatCompletions);
+const CHAT = { name: "chat", type: "chat-completions", plugin: chatParser, keys: chatParser.keys };
 
 /** A pool of replicas in memory; it keeps what it is told. */
 export class MemoryPool extends LivePool<MemoryConnections<MemoryUpstream>> {
@@ -162,7 +163,7 @@ function makeConfig(
   return {
     ...usual,
     pool: "memory",
-    routes: new Map([["/v1/chat/completions", new Map([["POST", { ...CHAT, keys: CHAT.plugin.keys }]])]]),
+    routes: new Map([["/v1/chat/completions", new Map([["POST", CHAT]])]]),
     rewriters,
     targets: nameSet(
       rewriters.flatMap(({ plugin }) => (plugin.mappings ?? []).flatMap(({ targets }) => targets.map(({ name }) => name))),

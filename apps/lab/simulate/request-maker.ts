@@ -1,7 +1,6 @@
-import type { Named } from "../../../core/active-config.ts";
+import type { RouteParser } from "../../../core/active-config.ts";
 import { JsonBody } from "../../../core/body/json-body.ts";
 import { NO_KEYS } from "../../../core/body/noted-keys.ts";
-import type { Parser } from "../../../core/contract/parser.ts";
 import type { Random } from "../../../core/contract/profile-plugin.ts";
 import { NO_PARTS } from "../../../core/contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../../../core/contract/request.ts";
@@ -21,9 +20,10 @@ const PATH = "/v1/completions";
 const BYTES_PER_TOKEN = 4;
 
 /** Its requests are parsed already. */
-const PARSER: Named<Parser> = {
+const PARSER: RouteParser = {
   name: "trace",
   type: "completions",
+  keys: [],
   plugin: {
     routes: [],
     dialect: "openai",

@@ -1,6 +1,6 @@
-import { RouterError } from "../../core/contract/errors.ts";
-import { pathPlaces } from "../../core/contract/path-pattern.ts";
-import type { Span } from "../../core/contract/span.ts";
+import { RouterError } from "./errors.ts";
+import { pathPlaces } from "./path-pattern.ts";
+import type { Span } from "./span.ts";
 
 /** The model that a request names, and where, as in `ParsedBody`. */
 export interface FoundModel {
