@@ -19,7 +19,12 @@ export function modelInPath(pattern: string, name: string, path: string): FoundM
   return span === undefined ? NO_MODEL : { model: decoded(path.slice(span[0], span[1])), modelSpan: span, modelIn: "target" };
 }
 
-/** The model at this key of the query. Engines differ in which of two they take, so two are refused. */
+/**
+ * The model at this key of the query. Engines differ in which of two they take, so two are refused.
+ *
+ * @example
+ * const { model } = modelInQuery("model", "/v1/voices", "lang=en&model=fast");
+ */
 export function modelInQuery(name: string, path: string, query: string): FoundModel {
   let found = NO_MODEL;
   let at = path.length + 1;

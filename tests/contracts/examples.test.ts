@@ -49,6 +49,7 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
   detect: (detect) => /^5 failures in a row/.test(String(detect(failing, []))),
   read: (read) => (read('[{"is_processing":true}]') as { running: number }).running === 1,
   start: (start) => start((found: readonly unknown[]) => found.length === 2) === true,
+  upgrade: (upgrade) => upgrade({ head: kit.makeHeaders({ upgrade: "plain" }) }, asked) === asked,
   enter: (enter) => enter(asked) === undefined,
   decode: (decode) => decode({ head: kit.makeHeaders({ "content-encoding": "plain" }) }, asked) === asked,
   admit: (admit) => admit(asked) === undefined,

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { ReplicaConnection } from "../../../core/pool/connections.ts";
 import type { Timed } from "../../../core/wire/deadlines.ts";
 import type { Framing } from "../../../core/wire/framing.ts";
@@ -17,6 +16,8 @@ import type { Tunnels } from "./tunnels.ts";
 const HEAD_LIMITS = { headBytes: 64 * 1024, headerCount: 256 };
 const MOST_INTERIM = 16;
 const UNTIL_CLOSE: Framing = { kind: "close", length: 0 };
+type Socket = ReturnType<UpstreamPool["open"]>;
+
 /** How long to read on after a failed write: what the replica sent before is in the kernel already. */
 const READ_ON_MS = 1_000;
 

@@ -16,7 +16,7 @@ export function withClosure(text: string): string {
 
 /** The stages of a request, each with the slots that it calls, and those that may follow it. */
 const WAY: Readonly<Record<string, { readonly slots: readonly (keyof Slots)[]; readonly next: readonly string[] }>> = {
-  "the head has come": { slots: ["enter", "decode"], next: ["the body is parsed"] },
+  "the head has come": { slots: ["upgrade", "enter", "decode"], next: ["the body is parsed"] },
   "the body is parsed": { slots: ["admit"], next: ["it may go on"] },
   "it may go on": { slots: ["answer"], next: ["decide", "respond"] },
   decide: { slots: ["compare"], next: ["send to a replica"] },
