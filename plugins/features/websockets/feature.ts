@@ -23,13 +23,13 @@ export default sectionFeature({
         const { path } = ticket;
         if (settings?.paths.includes(path) !== true || response.takeConnection === undefined) return void refuse(path, config);
         run.dialect = config.routes.get(path)?.get("POST")?.plugin.dialect ?? run.dialect;
-        checkHandshake(head);
-        checkOrigin(head, config.settings.cors);
         if (tunnels.open >= settings.max) throw tooMany();
         const isNamed = isNamedInQuery(path, query);
         const tunnel = new Tunnel(run, receiver, isNamed, { settings, clock, tunnels });
         run.parser = isNamed ? queryParser(run.dialect) : messageParser(run.dialect, config.settings.limits.bodyDepth);
         run.response = tunnel.client;
+        checkHandshake(head);
+        checkOrigin(head, config.settings.cors);
         run.connections = tunnel;
         return tunnel;
       },
