@@ -1,7 +1,8 @@
 import type { ResponseWriter } from "../../../core/host/response-writer.ts";
-import { CLOSE, closeCodeOf } from "./close-codes.ts";
-import { FrameTrack } from "./frame-track.ts";
-import { closeFrame, textFrame } from "./frames.ts";
+import { CLOSE } from "../../../core/wire/websocket/close-codes.ts";
+import { FrameTrack } from "../../../core/wire/websocket/frame-track.ts";
+import { closeFrame, textFrame } from "../../../core/wire/websocket/frames.ts";
+import { closeCodeOf } from "./close-code.ts";
 import { VERSION } from "./handshake.ts";
 import { toldError } from "./told-error.ts";
 

@@ -1,12 +1,9 @@
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { HeaderView } from "../../../core/contract/request.ts";
-import { sha1 } from "../../../core/runtime/sha1.ts";
 import type { CorsSettings } from "../../../core/settings.ts";
 import { connectionOptions } from "../../../core/wire/connection-options.ts";
 import type { Head } from "../../../core/wire/head.ts";
 
-/** What a server puts behind a client's key (RFC 6455 1.3). */
-const ACCEPTS = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 export const VERSION = "13";
 /** Sixteen bytes in base64. */
 const KEY = /^[+/0-9A-Za-z]{21}[AQgw]==$/;
@@ -52,11 +49,6 @@ function isOwn(origin: string, host: string | undefined): boolean {
 
 export function keyOf(head: HeaderView): string {
   return head.get("sec-websocket-key") ?? "";
-}
-
-/** What the server's answer must have, so that it is the answer to this key. */
-export function acceptFor(key: string): string {
-  return sha1(key + ACCEPTS);
 }
 
 /** The first of the subprotocols that a client offers; "" if it offers none. */

@@ -8,9 +8,9 @@ import { ResponseDecoder } from "../../../core/wire/response-decoder.ts";
 import type { ResponseReader, UpstreamFailure } from "../../../core/wire/response-reader.ts";
 import { GONE_SILENCE_MS } from "../../../core/wire/upstream-connection.ts";
 import type { UpstreamPool } from "../../../core/wire/upstream-pool.ts";
+import { maskedText } from "../../../core/wire/websocket/frames.ts";
 import { WireError } from "../../../core/wire/wire-error.ts";
 import { type UnreadCounter, WriteProgress } from "../../../core/wire/write-progress.ts";
-import { maskedText } from "./frames.ts";
 import type { Tunnels } from "./tunnels.ts";
 
 const HEAD_LIMITS = { headBytes: 64 * 1024, headerCount: 256 };

@@ -6,12 +6,13 @@ import { ownLines } from "../../../core/intake/own-lines.ts";
 import type { ReplicaConnections } from "../../../core/pool/connections.ts";
 import type { Run } from "../../../core/run.ts";
 import { UpstreamPool } from "../../../core/wire/upstream-pool.ts";
+import { acceptFor } from "../../../core/wire/websocket/accept.ts";
+import { ClientMessage, type ClientMessageOwner } from "../../../core/wire/websocket/client-message.ts";
+import { CLOSE } from "../../../core/wire/websocket/close-codes.ts";
+import { FrameTrack } from "../../../core/wire/websocket/frame-track.ts";
+import { closeFrame, pongFrame, textFrame } from "../../../core/wire/websocket/frames.ts";
 import { ClientSide } from "./client-side.ts";
-import { CLOSE } from "./close-codes.ts";
-import { FirstMessage, type FirstMessageOwner } from "./first-message.ts";
-import { FrameTrack } from "./frame-track.ts";
-import { closeFrame, pongFrame, textFrame } from "./frames.ts";
-import { acceptFor, firstProtocol, keyOf } from "./handshake.ts";
+import { firstProtocol, keyOf } from "./handshake.ts";
 import { openingHead, sessionCreated } from "./opening.ts";
 import { ReplicaSide, type ReplicaSideOwner } from "./replica-side.ts";
 import type { Tunnels } from "./tunnels.ts";
@@ -33,7 +34,7 @@ export interface TunnelParts {
  * One WebSocket from its handshake to its end. To the router it is a request: what the client says first is its body, what the replica
  * sends its response. Only what the client sends after that passes here, past the request.
  */
-export class Tunnel implements RequestReceiver, FirstMessageOwner, ReplicaSideOwner {
+export class Tunnel implements RequestReceiver, ClientMessageOwner, ReplicaSideOwner {
   readonly accept: string;
   readonly client: ClientSide;
   readonly #run: Run;
@@ -41,7 +42,7 @@ export class Tunnel implements RequestReceiver, FirstMessageOwner, ReplicaSideOw
   readonly #parts: TunnelParts;
   readonly #fromClient = new FrameTrack();
   /** Undefined where the query names the model. */
-  readonly #first: FirstMessage | undefined;
+  readonly #first: ClientMessage | undefined;
   #state: "entering" | "reading" | "choosing" | "open" | "over" = "entering";
   /** The newest one: there is another for each try. */
   #replica: ReplicaSide | undefined;
@@ -58,7 +59,7 @@ export class Tunnel implements RequestReceiver, FirstMessageOwner, ReplicaSideOw
     this.#parts = parts;
     this.accept = acceptFor(keyOf(run.head));
     this.client = new ClientSide(run.response, () => this.#over());
-    this.#first = isNamed ? undefined : new FirstMessage(this);
+    this.#first = isNamed ? undefined : new ClientMessage(this);
     parts.tunnels.open += 1;
     run.response.takeConnection?.();
   }

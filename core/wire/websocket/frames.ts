@@ -6,7 +6,7 @@ const MASKED = 0x80;
 /** A control frame has at most 125 bytes, two of which are the code. */
 const MOST_REASON_BYTES = 123;
 
-// Frames that the router writes itself: to clients without a mask, to replicas with one.
+// Frames that are written here: to clients without a mask, to servers with one.
 
 export function textFrame(text: string): Buffer {
   return frame(OPCODE.text, [UTF8.encode(text)], undefined);

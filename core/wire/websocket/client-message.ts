@@ -2,11 +2,11 @@ import { CLOSE } from "./close-codes.ts";
 import { FrameHeader, OPCODE } from "./frame-header.ts";
 
 const MOST_CONTROL_BYTES = 125;
-/** Pings and pongs before the first message: each ping is answered. */
+/** Pings and pongs before its end: each ping is answered. */
 const MOST_CONTROL_FRAMES = 64;
 
-/** Who waits for the first message. */
-export interface FirstMessageOwner {
+/** Who waits for a message. */
+export interface ClientMessageOwner {
   /** Bytes of the message: chunk[start, end). */
   text(chunk: Uint8Array, start: number, end: number): void;
   /** It has come whole. */
@@ -19,11 +19,11 @@ export interface FirstMessageOwner {
 }
 
 /**
- * Reads a client's frames up to the end of its first message, which must be a text; fragments become one. Nothing is kept here but the
+ * Reads a client's frames up to the end of one message, which must be a text; fragments become one. Nothing is kept here but the
  * payload of a ping.
  */
-export class FirstMessage {
-  readonly #owner: FirstMessageOwner;
+export class ClientMessage {
+  readonly #owner: ClientMessageOwner;
   readonly #header = new FrameHeader();
   readonly #control = new Uint8Array(MOST_CONTROL_BYTES);
   /** Of the payload of the frame under way; -1 before its header is complete. */
@@ -32,7 +32,7 @@ export class FirstMessage {
   #isOver = false;
   #controlFrames = 0;
 
-  constructor(owner: FirstMessageOwner) {
+  constructor(owner: ClientMessageOwner) {
     this.#owner = owner;
   }
 
@@ -58,11 +58,9 @@ export class FirstMessage {
       if (opcode > OPCODE.pong || !isFinal || length > MOST_CONTROL_BYTES)
         return this.#refuse(CLOSE.protocolError, "There is no such control frame.");
       this.#controlFrames += 1;
-      if (this.#controlFrames > MOST_CONTROL_FRAMES)
-        return this.#refuse(CLOSE.policy, "Send a message first, which names the model.");
+      if (this.#controlFrames > MOST_CONTROL_FRAMES) return this.#refuse(CLOSE.policy, "Send a message, and not pings alone.");
     } else {
-      if (opcode === OPCODE.binary)
-        return this.#refuse(CLOSE.unsupportedData, "The first message must be a text, which names the model.");
+      if (opcode === OPCODE.binary) return this.#refuse(CLOSE.unsupportedData, "The message must be a text.");
       if (opcode !== (this.#hasBegun ? OPCODE.continuation : OPCODE.text))
         return this.#refuse(CLOSE.protocolError, "There is no such frame here.");
       this.#hasBegun = true;
