@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../../../core/contract/clock.ts";
 
 /** Connections that wait to be accepted, as model servers have them: a gateway may open hundreds at once. */
@@ -13,6 +14,7 @@ export interface Connection {
   cancelIdle: () => void;
 }
 
+type OnUpgrade = (request: IncomingMessage, socket: Duplex, ahead: Buffer) => void;
 type OnRequest = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;
 
 interface ListenerSettings {
@@ -25,15 +27,19 @@ interface ListenerSettings {
 export class Listener {
   readonly #settings: ListenerSettings;
   readonly #onRequest: OnRequest;
+  readonly #onUpgrade: OnUpgrade;
+  /** Those that carry another protocol by now. */
+  readonly #switched = new Set<Duplex>();
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #servers = new Set<Server>();
   #current: Server | undefined;
   #count = 0;
   #port = 0;
 
-  constructor(settings: ListenerSettings, onRequest: OnRequest) {
+  constructor(settings: ListenerSettings, onRequest: OnRequest, onUpgrade: OnUpgrade) {
     this.#settings = settings;
     this.#onRequest = onRequest;
+    this.#onUpgrade = onUpgrade;
   }
 
   get port(): number {
@@ -44,6 +50,7 @@ export class Listener {
   async open(port = this.#port): Promise<void> {
     if (this.#current) return;
     const server = createServer((request, response) => this.#accept(request, response));
+    server.on("upgrade", (request, socket, ahead) => this.#switch(request, socket, ahead));
     this.#current = server;
     this.#servers.add(server);
     // Disable the runtime's time limits: they differ between runtimes, and some faults need a silent connection.
@@ -71,6 +78,14 @@ export class Listener {
   close(): void {
     this.shut();
     for (const server of this.#servers) server.closeAllConnections();
+    for (const socket of this.#switched) socket.destroy();
+  }
+
+  #switch(request: IncomingMessage, socket: Duplex, ahead: Buffer): void {
+    this.#connectionOf(request.socket).cancelIdle();
+    this.#switched.add(socket);
+    socket.on("close", () => this.#switched.delete(socket));
+    this.#onUpgrade(request, socket, ahead);
   }
 
   #accept(request: IncomingMessage, response: ServerResponse): void {

@@ -4,6 +4,7 @@ import { FaultSwitch } from "./faults.ts";
 import { Listener } from "./listener.ts";
 import { Metrics } from "./metrics.ts";
 import { type MockOptions, settingsOf } from "./options.ts";
+import { serveUpgrade } from "./realtime.ts";
 import { API_PATHS } from "./routes.ts";
 import { Seen } from "./seen.ts";
 import { serve } from "./serve.ts";
@@ -17,9 +18,11 @@ export async function startMockReplica(options: MockOptions) {
   const settings = settingsOf(options);
   const engine = new Engine(settings);
   const metrics = new Metrics(settings, engine);
-  const listener = new Listener(settings, (request, response, connection) => {
-    void serve(state, { request, response, connection });
-  });
+  const listener = new Listener(
+    settings,
+    (request, response, connection) => void serve(state, { request, response, connection }),
+    (request, socket, ahead) => serveUpgrade(state, request, socket, ahead),
+  );
   let cancelReopen = () => {};
   /** Closes the port for good (true) or for that many milliseconds, or opens it again (undefined). */
   async function refuse(value: true | number | undefined): Promise<void> {
