@@ -26,6 +26,7 @@ import { sessionsSection } from "../../plugins/features/sessions/sessions-config
 import { sessionMetrics } from "../../plugins/features/sessions/sessions-metrics.ts";
 import { shadowMetrics } from "../../plugins/features/shadow/shadow-metrics.ts";
 import { ShadowTally } from "../../plugins/features/shadow/shadow-tally.ts";
+import { Tunnels } from "../../plugins/features/websockets/tunnels.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
 import { createPlugin, makeHost } from "./plugins.ts";
@@ -176,6 +177,7 @@ export function fullPage(): string {
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),
       ...clusterMetrics({ verdicts: [USED_REWRITE], keptNames: [], staleSinceMs: undefined, isWriter: true }),
+      ...new Tunnels().metrics(),
       ...rolloutMetrics(() => ({ figures: FIGURES, guard: GUARD }), view.config.mappings),
     ],
   });

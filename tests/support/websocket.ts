@@ -12,7 +12,7 @@ export interface Frame {
 
 export const TEXT = 1;
 export const BINARY = 2;
-export const CLOSE = 8;
+const CLOSE = 8;
 export const PING = 9;
 export const PONG = 10;
 

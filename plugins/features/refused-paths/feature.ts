@@ -7,7 +7,7 @@ const BATCHES = "a batch is kept by one replica, and the router can't know which
 const RESPONSES = "a stored response is kept by one replica, and the router can't know which";
 const OTHERS = "what this path names is kept by one replica, and the router can't know which";
 
-const REALTIME = "it needs a WebSocket, which the router does not carry";
+const REALTIME = "it is served over a WebSocket, which spec.websockets turns on";
 
 /** Paths that are not served, and why. */
 const REASONS: readonly (readonly [path: string, why: string])[] = [
