@@ -26,7 +26,9 @@ describe("a frame that is written here", () => {
     const message = '{"model":"grüße"}';
     let read = "";
     const owner = {
-      text: (chunk: Uint8Array, start: number, end: number) => void (read += Buffer.from(chunk.subarray(start, end))),
+      text(chunk: Uint8Array, start: number, end: number) {
+        read += Buffer.from(chunk.subarray(start, end));
+      },
     };
     const bytes = maskedText([Buffer.from(message.slice(0, 5)), Buffer.from(message.slice(5))]);
     assert.equal(bytes.includes("model"), false);
