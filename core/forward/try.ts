@@ -75,7 +75,7 @@ export class Try implements ReaderOwner, UnlistedOwner {
   /** The client can take more bytes. */
   drained(): void {
     if (this.#isOver) return;
-    this.booking.released(this.#clock.now());
+    if (this.#status !== 101) this.booking.released(this.#clock.now());
     this.reader.resume();
   }
 

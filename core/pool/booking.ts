@@ -81,6 +81,10 @@ export class Booking implements PrefillWork {
   responded(status: number): void {
     this.#status = status;
     if (status >= 400) this.#withdraw();
+    if (status !== 101) return;
+    // A session's silences say nothing, nor is it for one that lasts hours to try the endpoint: only its end tells.
+    this.#traffic.abandoned(this.request, this.endpoint, this.beganAtMs);
+    this.#isHeld = true;
   }
 
   /**

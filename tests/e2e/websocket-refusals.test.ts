@@ -168,6 +168,18 @@ describe("a replica that refuses a WebSocket", () => {
     });
   }
 
+  for (const line of ["Sec-WebSocket-Extensions: permessage-deflate", "Sec-WebSocket-Protocol: other"]) {
+    it(`is refused itself where it agrees to what the client was not told: ${line}`, async () => {
+      const other = await startWebSocketReplica(["m"], undefined, `${line}\r\n`);
+      const own = await startWebSocketRouter([other]);
+      const client = await openWebSocket(own.port, REALTIME, { lines: "Sec-WebSocket-Protocol: realtime\r\n" });
+      client.say(update("m"));
+      await client.gone();
+      assert.match(client.closing, /^1011 /);
+      assert.equal((await logLine(own, 1)).error, "upstream_invalid");
+    });
+  }
+
   it("because it has too much to do is left for another one", async () => {
     const full = await startWebSocketReplica(
       ["m"],

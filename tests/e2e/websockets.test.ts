@@ -109,7 +109,7 @@ describe("a WebSocket whose first message names the model", () => {
     assert.equal(created.type, "session.created");
     assert.match(created.id, /^sess-/);
     client.socket.destroy();
-    const other = await openWebSocket(router.port, RESPONSES);
+    const other = await openWebSocket(router.port, RESPONSES, { lines: "Sec-WebSocket-Protocol: realtime\r\n" });
     other.say(JSON.stringify({ type: "response.create", model: "a", input: "Hi" }));
     const session = await a.session(3);
     await session.until(({ texts }) => texts.length === 1);

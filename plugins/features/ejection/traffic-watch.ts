@@ -30,7 +30,7 @@ type Failure = { readonly what: string } | { readonly lack: string };
 
 /**
  * Sorts what happens to requests into what speaks for an endpoint, what speaks against it, and what is the request's own fault:
- * - for it: a response below 500, but 429, and 404 for a model that it lists;
+ * - for it: a response below 500, but 429, and 404 for a model that it lists; a session (101) that did not break, whatever it took;
  * - against it: 5xx, no response, a broken one, one that lacks what its API's have; unless the same request failed on two endpoints and succeeded on none;
  * - neither: 429, 404 for a path that no replica serves for that model or for what another replica has stored, and requests that
  *   were ended from this side.
@@ -79,7 +79,8 @@ export class TrafficWatch implements Traffic {
     content: Content = "unread",
   ): void {
     const { records, ejector } = this.#options;
-    if (status < 300) records.ended(endpoint, request.isStream, nowMs, request.target);
+    const isWhole = status >= 200 && status < 300;
+    if (isWhole) records.ended(endpoint, request.isStream, nowMs, request.target);
     else records.abandoned(endpoint, request.isStream, request.target);
     if (status >= 500) return this.#blame(request, endpoint, { what: `status ${status}` }, sentAtMs, nowMs);
     if (status === 429 || (status === 404 && request.isFollowUp)) return ejector.ended(endpoint, sentAtMs);
@@ -90,7 +91,7 @@ export class TrafficWatch implements Traffic {
     }
     if (this.#isOddlyEmpty(request, endpoint, content)) return ejector.failed(endpoint, sentAtMs, nowMs);
     if (status < 300) this.#missedPaths.served(request.target, request.path);
-    if (status < 300) this.#answered(request, endpoint, nowMs - sentAtMs);
+    if (isWhole) this.#answered(request, endpoint, nowMs - sentAtMs);
     if (this.#faults.isWatching) this.#faults.succeeded(this.#fingerprint(request));
     records.succeeded(endpoint, request.promptTokens, nowMs);
     ejector.succeeded(endpoint, sentAtMs, nowMs);

@@ -23,8 +23,8 @@ const READ_ON_MS = 1_000;
 
 /** What the replica's end asks of the tunnel, and tells it. */
 export interface ReplicaSideOwner {
-  /** What the replica must answer the client's key with. */
-  readonly accept: string;
+  /** Whether this head is the answer to the handshake. */
+  accepts(head: Head): boolean;
   /** Either side has said that it closes, so that an end is no failure. */
   readonly isClosing: boolean;
   /** The request's head as this replica gets it. */
@@ -68,7 +68,8 @@ export class ReplicaSide implements ReplicaConnection, Timed {
     this.#owner = owner;
     const { deadlines, limits } = pool;
     this.#lastReadMs = deadlines.nowMs;
-    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, memory, () => undefined);
+    // A kernel says that there is room only when much of its buffer is free: audio at the rate of speech takes a minute for that.
+    this.#progress = new WriteProgress(deadlines, limits.streamIdleTimeoutMs, memory, () => undefined);
   }
 
   send(_method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
@@ -102,7 +103,7 @@ export class ReplicaSide implements ReplicaConnection, Timed {
   write(chunk: Uint8Array, start: number, end: number): boolean {
     if (this.#socket === undefined || this.#state !== "open") return true;
     const scratch = takeScratch(end - start);
-    scratch.set(chunk.subarray(start, end));
+    scratch.set(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
     return writeScratch(this.#socket, scratch, end - start);
   }
 
@@ -188,8 +189,7 @@ export class ReplicaSide implements ReplicaConnection, Timed {
   }
 
   #switched(head: Head, chunk: Buffer, end: number): void {
-    const isAnswer = head.get("sec-websocket-accept") === this.#owner.accept && /^websocket$/i.test(head.get("upgrade") ?? "");
-    if (!isAnswer) return this.#fail("invalid");
+    if (!this.#owner.accepts(head)) return this.#fail("invalid");
     this.#state = "open";
     this.#deadlineMs = Number.POSITIVE_INFINITY;
     // It is copied, so the request's own memory is free.

@@ -5,6 +5,7 @@ import type { RequestReceiver } from "../../../core/contract/slots/decode.ts";
 import { ownLines } from "../../../core/intake/own-lines.ts";
 import type { ReplicaConnections } from "../../../core/pool/connections.ts";
 import type { Run } from "../../../core/run.ts";
+import type { Head } from "../../../core/wire/head.ts";
 import { UpstreamPool } from "../../../core/wire/upstream-pool.ts";
 import { acceptFor } from "../../../core/wire/websocket/accept.ts";
 import { ClientMessage, type ClientMessageOwner } from "../../../core/wire/websocket/client-message.ts";
@@ -12,7 +13,7 @@ import { CLOSE } from "../../../core/wire/websocket/close-codes.ts";
 import { FrameTrack } from "../../../core/wire/websocket/frame-track.ts";
 import { closeFrame, pongFrame, textFrame } from "../../../core/wire/websocket/frames.ts";
 import { ClientSide } from "./client-side.ts";
-import { firstProtocol, keyOf } from "./handshake.ts";
+import { asksForWebSocket, firstProtocol, keyOf } from "./handshake.ts";
 import { openingHead, sessionCreated } from "./opening.ts";
 import { ReplicaSide, type ReplicaSideOwner } from "./replica-side.ts";
 import type { Tunnels } from "./tunnels.ts";
@@ -35,7 +36,6 @@ export interface TunnelParts {
  * sends its response. Only what the client sends after that passes here, past the request.
  */
 export class Tunnel implements RequestReceiver, ClientMessageOwner, ReplicaSideOwner {
-  readonly accept: string;
   readonly client: ClientSide;
   readonly #run: Run;
   readonly #receiver: RequestReceiver;
@@ -57,7 +57,6 @@ export class Tunnel implements RequestReceiver, ClientMessageOwner, ReplicaSideO
     this.#run = run;
     this.#receiver = receiver;
     this.#parts = parts;
-    this.accept = acceptFor(keyOf(run.head));
     this.client = new ClientSide(run.response, () => this.#over());
     this.#first = isNamed ? undefined : new ClientMessage(this);
     parts.tunnels.open += 1;
@@ -142,6 +141,14 @@ export class Tunnel implements RequestReceiver, ClientMessageOwner, ReplicaSideO
     return this.#fromClient.isClosed || this.client.frames.isClosed;
   }
 
+  accepts(head: Head): boolean {
+    const isAnswer = asksForWebSocket(head) && head.get("sec-websocket-accept") === this.#accept;
+    if (!isAnswer || this.#first === undefined) return isAnswer;
+    // The client has its answer already, so the replica can't agree to anything else.
+    const protocol = head.get("sec-websocket-protocol") ?? "";
+    return head.get("sec-websocket-extensions") === undefined && (protocol === "" || protocol === firstProtocol(this.#run.head));
+  }
+
   openingHead(head: string): string {
     return openingHead(head, this.#first === undefined ? undefined : firstProtocol(this.#run.head));
   }
@@ -191,7 +198,7 @@ export class Tunnel implements RequestReceiver, ClientMessageOwner, ReplicaSideO
     const { settings, clock } = this.#parts;
     const protocol = firstProtocol(head);
     const chosen = protocol === "" ? "" : `Sec-WebSocket-Protocol: ${protocol}\r\n`;
-    this.client.accept(`${ownLines(this.#run)}Sec-WebSocket-Accept: ${this.accept}\r\n${chosen}`);
+    this.client.accept(`${ownLines(this.#run)}Sec-WebSocket-Accept: ${this.#accept}\r\n${chosen}`);
     if (ticket.path.endsWith("/realtime")) this.client.say(textFrame(sessionCreated(ticket.id, clock.wall())));
     this.#state = "reading";
     this.#cancelWait = clock.after(settings.firstMessageMs, () => this.refuse(noFirstMessage()));
@@ -200,6 +207,10 @@ export class Tunnel implements RequestReceiver, ClientMessageOwner, ReplicaSideO
     this.#keptBytes = 0;
     for (const bytes of kept) this.body(bytes, 0, bytes.length);
     if (this.#keptBytes < MOST_KEPT_BYTES) this.client.holdBody(false);
+  }
+
+  get #accept(): string {
+    return acceptFor(keyOf(this.#run.head));
   }
 
   #pass(chunk: Uint8Array, start: number, end: number): void {
