@@ -88,17 +88,15 @@ describe("a replica that breaks a WebSocket off", () => {
 describe("a replica that is silent on a WebSocket", () => {
   it("is not taken for one that makes no progress, and its sessions are no measure of silence", async () => {
     const silence = "{ type: no-progress, parameters: { maxSilenceMs: 300 } }";
-    const { router, replica } = await setUp(`  websockets: {}\n  plugins: [ ${silence} ]`, 2);
-    const clients = await Promise.all([1, 2, 3].map(() => openWebSocket(router.port, QUERY)));
+    const { router } = await setUp(`  websockets: {}\n  plugins: [ ${silence} ]`, 2);
     const client = await openWebSocket(router.port, QUERY);
     const beganMs = performance.now();
     while (performance.now() - beganMs < 2_000) {
       assert.equal(readyCount(router.router), 2);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    for (const each of [client, ...clients]) each.socket.destroy();
+    client.socket.destroy();
     await assertIdle(router);
-    assert.ok(replica.sessions.length > 0);
   });
 });
 
