@@ -152,6 +152,8 @@ export interface OpenOptions {
   readonly handshake?: string;
   /** Sent in the same write. */
   readonly ahead?: Buffer;
+  /** Default a new connection without TLS. */
+  readonly socket?: Socket;
 }
 
 export const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
@@ -164,7 +166,7 @@ export async function openWebSocket(port: number, path: string, options: OpenOpt
   const handshake =
     options.handshake ??
     `Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n`;
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  const { socket = connect({ port, host: "127.0.0.1", noDelay: true }) } = options;
   const end = new WebSocketEnd(socket, true);
   let held = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
