@@ -16,6 +16,7 @@ const SPEC = `  auth: { keys: [ { name: a, sha256: ${createHash("sha256").update
   mirrors: [ { rule: food, target: m } ]
   admission: {}
   sessions: { gate: true }
+  websockets: {}
   shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
 `;
 /** Clients may ask for "food" too; its copies go to the base model. */
