@@ -5,34 +5,27 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { type Agent, agentTests, answered } from "./agent.ts";
 import { binOf, type ClientRun } from "./client.ts";
+import { documentedSettings } from "./documented.ts";
 import { KEY, MODEL, type Stack } from "./stack.ts";
 
 /** The provider that Codex has by itself, at another address: WebSocket first. */
-const OWN = { requests: 2, config: (url: string) => `openai_base_url = "${url}/v1"\n` };
+const OWN = { requests: 2, settings: (url: string) => `model = "${MODEL}"\nopenai_base_url = "${url}/v1"\n` };
 /** A provider of the user's. */
-const USERS = {
-  requests: 1,
-  config: (url: string) => `model_provider = "signalbox"
-[model_providers.signalbox]
-name = "Signalbox"
-base_url = "${url}/v1"
-wire_api = "responses"
-env_key = "CODEX_API_KEY"
-`,
-};
+const USERS = { requests: 1, settings: (url: string) => `${documentedSettings('model = "food-review"', url)}\n` };
 
 /** With these on, it waits for seconds at its end where it can't reach anyone. */
 const QUIET = "[analytics]\nenabled = false\n";
 
-const codex = ({ requests, config }: typeof OWN): Agent => ({
+const codex = ({ requests, settings }: typeof OWN): Agent => ({
   name: "Codex",
   requests,
   path: "/v1/responses",
   toolPrompt: "Use exec_command",
-  run: (dir, home, url, prompt) => runOf(dir, home, `model = "${MODEL}"\n${config(url)}${QUIET}`, prompt),
+  run: (dir, home, url, prompt) => runOf(dir, home, settings(url) + QUIET, prompt),
   answerIn: lastMessage,
   more(dir, engine, stackOf) {
-    const ask = (stack: Stack, agent: Agent) => answered(agent, { dir, stack, prompt: "Say hello", hasWords: engine.isMock });
+    if (!engine.isMock) return;
+    const ask = (stack: Stack, agent: Agent) => answered(agent, { dir, stack, prompt: "Say hello", hasWords: true });
 
     it("tries a WebSocket once: 426 has it ask over HTTP at once", async () => {
       const lines = await ask(stackOf(), codex(OWN));
@@ -63,7 +56,7 @@ function runOf(dir: string, home: string, config: string, prompt: string): Clien
   writeFileSync(join(codexHome, "config.toml"), config);
   return {
     command: [binOf(dir, "codex"), "exec", "--json", "--skip-git-repo-check", prompt],
-    env: { CODEX_HOME: codexHome, CODEX_API_KEY: KEY },
+    env: { CODEX_HOME: codexHome, CODEX_API_KEY: KEY, SIGNALBOX_KEY: KEY },
   };
 }
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { agentTests } from "./agent.ts";
 import { binOf } from "./client.ts";
-import { KEY, MODEL } from "./stack.ts";
+import { documentedSettings } from "./documented.ts";
 
 agentTests({
   name: "OpenCode",
@@ -11,7 +11,7 @@ agentTests({
   path: "/v1/chat/completions",
   toolPrompt: "Use glob",
   run(dir, home, url, prompt) {
-    writeFileSync(join(home, "work", "opencode.json"), JSON.stringify(configOf(url)));
+    writeFileSync(join(home, "work", "opencode.json"), documentedSettings("{", url));
     return {
       command: [binOf(dir, "opencode"), "run", prompt],
       env: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
@@ -19,10 +19,3 @@ agentTests({
   },
   answerIn: (out) => out.trim(),
 });
-
-function configOf(url: string) {
-  const model = `signalbox/${MODEL}`;
-  const options = { baseURL: `${url}/v1`, apiKey: KEY };
-  const provider = { npm: "@ai-sdk/openai-compatible", name: "Signalbox", options, models: { [MODEL]: { name: MODEL } } };
-  return { autoupdate: false, share: "disabled", model, small_model: model, provider: { signalbox: provider } };
-}

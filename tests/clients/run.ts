@@ -2,8 +2,9 @@
  * Runs every `*.clients.ts` here, or those whose names begin with the words given, with the clients that SIGNALBOX_CLIENTS names. All of
  * it runs in a network namespace that has nothing but a loopback. With SIGNALBOX_VLLM, a real vLLM is started there once for all files.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { passes, passesInTwo } from "../support/one-by-one.ts";
 import { startVllm, vllmDir } from "../support/real-vllm.ts";
@@ -11,14 +12,18 @@ import { startVllm, vllmDir } from "../support/real-vllm.ts";
 /** For one file: its slowest client, agents on the real vLLM, takes a tenth of this. */
 const LIMIT_MS = 10 * 60_000;
 const VLLM_PORT = 8171;
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 const INSIDE = "SIGNALBOX_CLIENTS_INSIDE";
 
-/** Agents' prompts have up to 20,000 tokens, and the model's texts have no end of their own. */
-const VLLM_FLAGS = [
-  ...["--max-model-len", "65536", "--hf-overrides", '{"max_position_embeddings":65536}'],
-  ...["--override-generation-config", '{"max_new_tokens":96,"temperature":0}'],
-  ...["--enable-auto-tool-choice", "--tool-call-parser", "hermes"],
-];
+/** How a vLLM is started whose model takes agents' prompts of 20,000 tokens, calls tools as their schemas say, and ends its texts. */
+function vllmFlags(generation: string): readonly string[] {
+  // A random model seldom says that its text is over: the mark of the user's next turn ends it too.
+  writeFileSync(join(generation, "generation_config.json"), JSON.stringify({ eos_token_id: [2, 3], max_new_tokens: 2048 }));
+  return [
+    ...["--max-model-len", "65536", "--hf-overrides", '{"max_position_embeddings":65536}', "--generation-config", generation],
+    ...["--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--tool-strict-level", "parameter"],
+  ];
+}
 
 /** Whoever listens to no namespace is sent to a port where nothing is. */
 const NOWHERE = { http_proxy: "http://127.0.0.1:9", https_proxy: "http://127.0.0.1:9", no_proxy: "127.0.0.1,localhost" };
@@ -30,10 +35,10 @@ if (!dir) {
   console.error("SIGNALBOX_CLIENTS names a folder that is not complete: run `bash tests/clients/install.sh DIR`, or unset it.");
   process.exitCode = 1;
 } else if (process.env[INSIDE] !== undefined) process.exitCode = await runFiles();
-else process.exitCode = runWithoutWayOut();
+else runWithoutWayOut();
 
 /** Runs this file once more where only the loopback is; where that is not permitted, says so and goes on behind a proxy that is not there. */
-function runWithoutWayOut(): number {
+function runWithoutWayOut(): void {
   const setUp = ["unshare", "-rn", "/bin/sh", "-c", 'ip link set lo up && exec "$0" "$@"'] as const;
   const isPermitted = spawnSync(setUp[0], [...setUp.slice(1), "true"]).status === 0;
   if (!isPermitted)
@@ -43,7 +48,11 @@ function runWithoutWayOut(): number {
   const node = [process.execPath, "--import", "tsx", process.argv[1] ?? "", ...process.argv.slice(2)];
   const [program = "", ...words] = isPermitted ? [...setUp, ...node] : node;
   const env = { ...process.env, ...(isPermitted ? { [INSIDE]: "namespace" } : { [INSIDE]: "proxy", ...NOWHERE }) };
-  return spawnSync(program, words, { stdio: "inherit", env }).status ?? 1;
+  const child = spawn(program, words, { stdio: "inherit", env });
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+  child.once("close", (code) => {
+    process.exitCode = code ?? 1;
+  });
 }
 
 async function runFiles(): Promise<number> {
@@ -53,17 +62,26 @@ async function runFiles(): Promise<number> {
     .filter((name) => name.endsWith(".clients.ts") && (wanted.length === 0 || wanted.some((word) => name.startsWith(word))))
     .sort();
   if (files.length === 0) console.error(`No file here begins with ${wanted.join(" or ")}.`);
-  const model = vllmDir();
-  if (model === undefined) console.log("SKIPPED: the clients with a real vLLM. SIGNALBOX_VLLM names none.");
-  const vllm = model === undefined ? undefined : await startVllm({ dir: model, port: VLLM_PORT, flags: VLLM_FLAGS });
-  let isAllGood = files.length > 0;
-  try {
+  return withVllm(async (url) => {
+    let isAllGood = files.length > 0;
     for (const file of files) {
-      const one = { path: join(here, file), limitMs: LIMIT_MS, env: { SIGNALBOX_CLIENTS_VLLM: vllm?.url ?? "" } };
-      isAllGood = (await (vllm ? passesInTwo(one) : passes(one))) && isAllGood;
+      const one = { path: join(here, file), limitMs: LIMIT_MS, env: { SIGNALBOX_CLIENTS_VLLM: url } };
+      isAllGood = (await (url ? passesInTwo(one) : passes(one))) && isAllGood;
     }
-  } finally {
-    await vllm?.stop();
+    return isAllGood ? 0 : 1;
+  });
+}
+
+/** Starts the real vLLM, if there is one, and hands over its address, or "". It ends with what it was for, or with this process. */
+async function withVllm(use: (url: string) => Promise<number>): Promise<number> {
+  const dir = vllmDir();
+  if (dir === undefined) {
+    console.log("SKIPPED: the clients with a real vLLM. SIGNALBOX_VLLM names none.");
+    return use("");
   }
-  return isAllGood ? 0 : 1;
+  const generation = mkdtempSync(join(tmpdir(), "signalbox-vllm-"));
+  const vllm = await startVllm({ dir, port: VLLM_PORT, flags: vllmFlags(generation) });
+  const stop = () => vllm.stop().finally(() => rmSync(generation, { recursive: true, force: true }));
+  for (const signal of SIGNALS) process.once(signal, () => void stop().finally(() => process.exit(1)));
+  return use(vllm.url).finally(stop);
 }
