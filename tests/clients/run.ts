@@ -21,7 +21,9 @@ function vllmFlags(generation: string): readonly string[] {
   writeFileSync(join(generation, "generation_config.json"), JSON.stringify({ eos_token_id: [2, 3], max_new_tokens: 2048 }));
   return [
     ...["--max-model-len", "65536", "--hf-overrides", '{"max_position_embeddings":65536}', "--generation-config", generation],
-    ...["--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--tool-strict-level", "parameter"],
+    ...["--enable-auto-tool-choice", "--tool-call-parser", "pythonic"],
+    // Where white space is allowed, a random model writes nothing else.
+    ...["--structured-outputs-config", '{"backend":"xgrammar","disable_any_whitespace":true}'],
   ];
 }
 
