@@ -1,8 +1,8 @@
 /** Agents: programs that ask a model again and again until it calls no more tools. */
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { type ClientRun, inHome, runClient, withClients } from "./client.ts";
-import { assertServed, type Engine, engines, linesSince, type ServedLine, type Stack } from "./stack.ts";
+import { assertServed, linesSince, type ServedLine, type Stack, stacks } from "./stack.ts";
 
 export interface Agent {
   readonly name: string;
@@ -16,26 +16,20 @@ export interface Agent {
   run(dir: string, home: string, url: string, prompt: string): ClientRun;
   /** The model's last words in what it printed. */
   answerIn(out: string): string;
-  /** More about an engine, of a stack that runs. */
-  more?(dir: string, engine: Engine, stackOf: () => Stack): void;
+  /** Declares more tests. */
+  more?(dir: string, stack: Stack): void;
 }
 
 /** Declares what holds for every agent: it prints the answer, and with the mock, which does as it is told, a tool's result goes back. */
 export function agentTests(agent: Agent): void {
   withClients(agent.name, (dir) => {
-    for (const engine of engines()) {
-      describe(`${agent.name}, through the router to ${engine.name}`, () => {
-        let stack: Stack;
-        before(async () => {
-          stack = await engine.start();
-        });
-        after(() => stack?.close());
-
+    for (const stack of stacks()) {
+      describe(`${agent.name}, through the router to ${stack.name}`, () => {
         it("prints the answer", async () => {
-          const lines = await answered(agent, { dir, stack, prompt: "Say hello", hasWords: engine.isMock });
+          const lines = await answered(agent, { dir, stack, prompt: "Say hello", hasWords: stack.isMock });
           assertServed(servedBy(agent, lines), agent.path);
         });
-        if (engine.isMock) {
+        if (stack.isMock) {
           it("uses a tool that the model calls, and prints the answer to its result", async () => {
             const lines = await answered(agent, { dir, stack, prompt: agent.toolPrompt, hasWords: true }, agent.requests + 1);
             const served = servedBy(agent, lines);
@@ -43,7 +37,7 @@ export function agentTests(agent: Agent): void {
             assert.ok(served.length >= 2, "No result of a tool came back");
           });
         }
-        agent.more?.(dir, engine, () => stack);
+        agent.more?.(dir, stack);
       });
     }
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { runProgram, withClients } from "./client.ts";
-import { assertServed, engines, linesSince, type Stack } from "./stack.ts";
+import { assertServed, linesSince, stacks } from "./stack.ts";
 import { asked, assertTold, type Told } from "./told.ts";
 
 interface AnthropicTold extends Told {
@@ -15,19 +15,13 @@ const PROGRAMS = [
 ] as const;
 
 withClients("the packages of Anthropic", (dir) => {
-  for (const engine of engines()) {
-    describe(`the packages of Anthropic, through the router to ${engine.name}`, () => {
-      let stack: Stack;
-      before(async () => {
-        stack = await engine.start();
-      });
-      after(() => stack?.close());
-
+  for (const stack of stacks()) {
+    describe(`the packages of Anthropic, through the router to ${stack.name}`, () => {
       for (const [registry, file] of PROGRAMS) {
         it(`of ${registry}: messages whole and in a stream, the call of a tool, a count of tokens`, async () => {
           const from = stack.lines().length;
           const told = await runProgram<AnthropicTold>(dir, file, stack.url);
-          assertTold(told, engine);
+          assertTold(told, stack);
           assert.equal(told.prompts[0], told.prompts[1]);
           const lines = await linesSince(stack, from, 4);
           assert.deepEqual(asked(lines), {

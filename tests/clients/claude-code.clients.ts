@@ -33,11 +33,11 @@ const claudeCode = (keys: Readonly<Record<string, string>>): Agent => ({
     const { result, is_error: isError } = JSON.parse(out) as { result: string; is_error: boolean };
     return isError ? "" : result;
   },
-  more(dir, engine, stackOf) {
-    if (!engine.isMock) return;
+  more(dir, stack) {
+    if (!stack.isMock) return;
     for (const [how, shown] of KEYS) {
       it(`shows its key ${how}`, async () => {
-        const question = { dir, stack: stackOf(), prompt: "Say hello", hasWords: true };
+        const question = { dir, stack, prompt: "Say hello", hasWords: true };
         assertServed(await answered(claudeCode(shown), question), PATH);
       });
     }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { KEY, MODEL } from "./stack.ts";
+import { KEY, MODEL, STACKS } from "./stack.ts";
 
 /** An agent that starts cold on a busy machine, whose prompt the real vLLM computes on one core, takes a fifth of this. */
 const LIMIT_MS = 100_000;
@@ -27,7 +27,7 @@ export interface Ended {
 /** Declares the tests of a client, which gets the folder that install.sh has filled; or one that says why it is skipped. */
 export function withClients(name: string, declare: (dir: string) => void): void {
   const dir = process.env["SIGNALBOX_CLIENTS"];
-  if (!dir) test(name, (t) => t.skip("SIGNALBOX_CLIENTS names no folder that tests/clients/install.sh has filled"));
+  if (!dir || !process.env[STACKS]) test(name, (t) => t.skip("SIGNALBOX_CLIENTS=DIR npm run test:clients runs it"));
   else declare(dir);
 }
 

@@ -23,12 +23,12 @@ const codex = ({ requests, settings }: typeof OWN): Agent => ({
   toolPrompt: "Use exec_command",
   run: (dir, home, url, prompt) => runOf(dir, home, settings(url) + QUIET, prompt),
   answerIn: lastMessage,
-  more(dir, engine, stackOf) {
-    if (!engine.isMock) return;
+  more(dir, stack) {
+    if (!stack.isMock) return;
     const ask = (stack: Stack, agent: Agent) => answered(agent, { dir, stack, prompt: "Say hello", hasWords: true });
 
     it("tries a WebSocket once: 426 has it ask over HTTP at once", async () => {
-      const lines = await ask(stackOf(), codex(OWN));
+      const lines = await ask(stack, codex(OWN));
       assert.deepEqual(
         lines.map(({ method, path, status, error }) => [method, path, status, error]),
         [
@@ -39,7 +39,7 @@ const codex = ({ requests, settings }: typeof OWN): Agent => ({
     });
 
     it("asks over HTTP alone as a provider of the user's", async () => {
-      const lines = await ask(stackOf(), codex(USERS));
+      const lines = await ask(stack, codex(USERS));
       assert.deepEqual(
         lines.map(({ method, path, status }) => [method, path, status]),
         [["POST", "/v1/responses", 200]],

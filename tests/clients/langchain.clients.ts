@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { runProgram, withClients } from "./client.ts";
-import { assertServed, engines, linesSince, type Stack } from "./stack.ts";
+import { assertServed, linesSince, stacks } from "./stack.ts";
 import { asked, assertTold, type Told } from "./told.ts";
 
 interface TellsResults extends Told {
@@ -10,19 +10,14 @@ interface TellsResults extends Told {
 }
 
 withClients("LangChain", (dir) => {
-  for (const engine of engines()) {
-    describe(`LangChain, through the router to ${engine.name}`, () => {
-      let stack: Stack;
-      before(async () => {
-        stack = await engine.start();
-      });
-      after(() => stack?.close());
-
+  for (const stack of stacks()) {
+    describe(`LangChain, through the router to ${stack.name}`, () => {
       it("asks over chat completions and responses, whole, in streams, with a tool and its result", async () => {
+        const from = stack.lines().length;
         const told = await runProgram<TellsResults>(dir, "langchain_sdk.py", stack.url);
-        assertTold(told, engine);
+        assertTold(told, stack);
         for (const text of told.results) assert.ok(text.length > 0, "No words to the result of a tool");
-        const lines = await linesSince(stack, 0, 8);
+        const lines = await linesSince(stack, from, 8);
         assert.deepEqual(asked(lines), {
           "POST /v1/chat/completions": 3,
           "POST /v1/chat/completions in a stream": 1,

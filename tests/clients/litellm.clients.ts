@@ -1,22 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { runProgram, withClients } from "./client.ts";
-import { assertServed, engines, linesSince, type Stack } from "./stack.ts";
+import { assertServed, linesSince, stacks } from "./stack.ts";
 import { asked, assertTold, type Told } from "./told.ts";
 
 withClients("litellm", (dir) => {
-  for (const engine of engines()) {
-    describe(`litellm, through the router to ${engine.name}`, () => {
-      let stack: Stack;
-      before(async () => {
-        stack = await engine.start();
-      });
-      after(() => stack?.close());
-
+  for (const stack of stacks()) {
+    describe(`litellm, through the router to ${stack.name}`, () => {
       it("asks as its providers openai and anthropic do, whole, in streams, with the call of a tool", async () => {
+        const from = stack.lines().length;
         const told = await runProgram<Told>(dir, "litellm_sdk.py", stack.url);
-        assertTold(told, engine);
-        const lines = await linesSince(stack, 0, 6);
+        assertTold(told, stack);
+        const lines = await linesSince(stack, from, 6);
         assert.deepEqual(asked(lines), {
           "POST /v1/chat/completions": 2,
           "POST /v1/chat/completions in a stream": 1,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { runProgram, withClients } from "./client.ts";
-import { assertServed, engines, linesSince, MODEL, type Stack } from "./stack.ts";
+import { assertServed, linesSince, MODEL, OTHER, SERVED, stacks } from "./stack.ts";
 import { asked, assertTold, type Told } from "./told.ts";
 
 interface OpenAiTold extends Told {
@@ -14,20 +14,14 @@ const PROGRAMS = [
 ] as const;
 
 withClients("the openai packages", (dir) => {
-  for (const engine of engines()) {
-    describe(`the openai packages, through the router to ${engine.name}`, () => {
-      let stack: Stack;
-      before(async () => {
-        stack = await engine.start();
-      });
-      after(() => stack?.close());
-
+  for (const stack of stacks()) {
+    describe(`the openai packages, through the router to ${stack.name}`, () => {
       for (const [registry, file] of PROGRAMS) {
         it(`of ${registry}: models, chat, completions and responses, whole and in streams, calls of tools`, async () => {
           const from = stack.lines().length;
           const told = await runProgram<OpenAiTold>(dir, file, stack.url);
-          assertTold(told, engine);
-          assert.deepEqual([...told.models].sort(), [MODEL, "food-review-v1", "tiny"].sort());
+          assertTold(told, stack);
+          assert.deepEqual([...told.models].sort(), [MODEL, OTHER, SERVED, "tiny"].sort());
           const lines = await linesSince(stack, from, 9);
           assert.deepEqual(asked(lines), {
             "GET /v1/models": 1,

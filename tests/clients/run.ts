@@ -1,6 +1,7 @@
 /**
  * Runs every `*.clients.ts` here, or those whose names begin with the words given, with the clients that SIGNALBOX_CLIENTS names. All of
- * it runs in a network namespace that has nothing but a loopback. With SIGNALBOX_VLLM, a real vLLM is started there once for all files.
+ * it runs in a network namespace that has nothing but a loopback. Replicas and routers are started there once for all files; with
+ * SIGNALBOX_VLLM, a real vLLM is among them.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { passes, passesInTwo } from "../support/one-by-one.ts";
 import { startVllm, vllmDir } from "../support/real-vllm.ts";
+import { STACKS } from "./stack.ts";
+import { startStacks } from "./start-stacks.ts";
 
 /** For one file: its slowest client, agents on the real vLLM, takes a tenth of this. */
 const LIMIT_MS = 10 * 60_000;
@@ -29,6 +32,9 @@ function vllmFlags(generation: string): readonly string[] {
 
 /** Whoever listens to no namespace is sent to a port where nothing is. */
 const NOWHERE = { http_proxy: "http://127.0.0.1:9", https_proxy: "http://127.0.0.1:9", no_proxy: "127.0.0.1,localhost" };
+
+/** What ends the things that were started here. */
+const toEnd: (() => Promise<void>)[] = [];
 
 const dir = process.env["SIGNALBOX_CLIENTS"];
 if (!dir) {
@@ -64,26 +70,37 @@ async function runFiles(): Promise<number> {
     .filter((name) => name.endsWith(".clients.ts") && (wanted.length === 0 || wanted.some((word) => name.startsWith(word))))
     .sort();
   if (files.length === 0) console.error(`No file here begins with ${wanted.join(" or ")}.`);
-  return withVllm(async (url) => {
+  for (const signal of SIGNALS) process.once(signal, () => void endAll().finally(() => process.exit(1)));
+  try {
+    const url = await vllmUrl();
+    const { places, close } = await startStacks(url);
+    toEnd.push(close);
     let isAllGood = files.length > 0;
     for (const file of files) {
-      const one = { path: join(here, file), limitMs: LIMIT_MS, env: { SIGNALBOX_CLIENTS_VLLM: url } };
+      const one = { path: join(here, file), limitMs: LIMIT_MS, env: { [STACKS]: JSON.stringify(places) } };
       isAllGood = (await (url ? passesInTwo(one) : passes(one))) && isAllGood;
     }
     return isAllGood ? 0 : 1;
-  });
+  } finally {
+    await endAll();
+  }
 }
 
-/** Starts the real vLLM, if there is one, and hands over its address, or "". It ends with what it was for, or with this process. */
-async function withVllm(use: (url: string) => Promise<number>): Promise<number> {
+/** Starts the real vLLM, if there is one: its address, or "". */
+async function vllmUrl(): Promise<string> {
   const dir = vllmDir();
   if (dir === undefined) {
     console.log("SKIPPED: the clients with a real vLLM. SIGNALBOX_VLLM names none.");
-    return use("");
+    return "";
   }
   const generation = mkdtempSync(join(tmpdir(), "signalbox-vllm-"));
+  toEnd.push(async () => rmSync(generation, { recursive: true, force: true }));
   const vllm = await startVllm({ dir, port: VLLM_PORT, flags: vllmFlags(generation) });
-  const stop = () => vllm.stop().finally(() => rmSync(generation, { recursive: true, force: true }));
-  for (const signal of SIGNALS) process.once(signal, () => void stop().finally(() => process.exit(1)));
-  return use(vllm.url).finally(stop);
+  toEnd.push(vllm.stop);
+  return vllm.url;
+}
+
+/** What was started last ends first. */
+async function endAll(): Promise<void> {
+  for (let end = toEnd.pop(); end !== undefined; end = toEnd.pop()) await end();
 }

@@ -1,17 +1,16 @@
-/** Replicas with a router in front of them, all started as users start them, for the clients of this folder. */
+/** Routers with replicas behind them, which `run.ts` has started, as the tests of clients see them. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Running, signalbox, until } from "../support/cli.ts";
+import { readFileSync } from "node:fs";
+import { until } from "../support/cli.ts";
 import type { AccessLine } from "../support/router.ts";
 
 /** The name that clients ask for. A rewrite makes it that of the served adapter. */
 export const MODEL = "client-model";
-const SERVED = "food-review-v1";
+export const SERVED = "food-review-v1";
+/** An adapter that the replicas have beside it. */
+export const OTHER = "food-review-v2";
 export const KEY = "sk-key-of-the-clients";
-const KEY_NAME = "clients";
+export const KEY_NAME = "clients";
 
 /** A line of the access log, with the fields that tell how a request was served. */
 export interface ServedLine extends AccessLine {
@@ -23,73 +22,28 @@ export interface ServedLine extends AccessLine {
   readonly outputEstimated: boolean;
 }
 
-export interface Stack {
+/** Where a router is that runs. */
+export interface StackPlace {
+  /** Of the replicas behind it. */
+  readonly name: string;
+  /** Their texts are words, always the same ones for the same request. */
+  readonly isMock: boolean;
   readonly url: string;
+  /** The file that has the access log. */
+  readonly log: string;
+}
+
+export interface Stack extends StackPlace {
   /** What the router has logged of requests so far. */
   lines(): readonly ServedLine[];
-  close(): Promise<void>;
 }
 
-export interface Engine {
-  readonly name: string;
-  /** Its texts are words, always the same ones for the same request. */
-  readonly isMock: boolean;
-  start(): Promise<Stack>;
-}
+/** The variable that names the routers, as JSON. */
+export const STACKS = "SIGNALBOX_CLIENTS_STACKS";
 
-/** The engines that clients are tried with: mock replicas, and the real vLLM that `run.ts` has started, if there is one. */
-export function engines(): readonly Engine[] {
-  const vllm = process.env["SIGNALBOX_CLIENTS_VLLM"];
-  const mock = { name: "two mock replicas", isMock: true, start: startWithMocks };
-  return vllm ? [mock, { name: "a real vLLM", isMock: false, start: () => startRouter([vllm], []) }] : [mock];
-}
-
-async function startWithMocks(): Promise<Stack> {
-  const words = ["mock", "--port", "0", "--model", "tiny", "--adapters", SERVED, "--time-scale", "0.1"];
-  const mocks = [signalbox(...words), signalbox(...words)];
-  const urls = await Promise.all(mocks.map((mock) => urlIn(mock, /http:\/\/\S+/)));
-  return startRouter(urls, mocks);
-}
-
-async function startRouter(urls: readonly string[], others: readonly Running[]): Promise<Stack> {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-clients-"));
-  writeFileSync(join(folder, "signalbox.yaml"), configText());
-  const router = signalbox("start", "--port", "0", "-f", join(folder, "signalbox.yaml"), ...urls);
-  const url = await urlIn(router, /(?<=listening on )http:\/\/[^ "]+(?= )/);
-  return {
-    url,
-    lines: () => linesOf(router.output.out),
-    async close() {
-      for (const { child } of [router, ...others]) child.kill("SIGTERM");
-      await Promise.all([router, ...others].map(({ ended }) => ended));
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-const configText = () => `apiVersion: signalbox/v1
-kind: Router
-spec:
-  admin: false
-  pool: { name: default }
-  auth:
-    keys:
-      - { name: ${KEY_NAME}, sha256: ${createHash("sha256").update(KEY).digest("hex")} }
----
-apiVersion: llm-d.ai/v1alpha2
-kind: InferenceModelRewrite
-metadata: { name: clients }
-spec:
-  poolRef: { name: default }
-  rules:
-    - matches: [ { model: { type: Exact, value: ${MODEL} } } ]
-      targets: [ { modelRewrite: ${SERVED} } ]
-`;
-
-/** The address that a program says it listens on. */
-async function urlIn({ output }: Running, pattern: RegExp): Promise<string> {
-  await until(() => pattern.test(output.out + output.err));
-  return pattern.exec(output.out + output.err)?.[0] ?? "";
+export function stacks(): readonly Stack[] {
+  const places = JSON.parse(process.env[STACKS] ?? "[]") as readonly StackPlace[];
+  return places.map((place) => ({ ...place, lines: () => linesOf(readFileSync(place.log, "utf8")) }));
 }
 
 function linesOf(log: string): readonly ServedLine[] {

@@ -1,6 +1,6 @@
 /** What the programs of packages print, and what must be true of it. */
 import assert from "node:assert/strict";
-import type { Engine, ServedLine } from "./stack.ts";
+import type { ServedLine, Stack } from "./stack.ts";
 
 export interface Told {
   /** By API: the text of the same request, whole and in a stream. */
@@ -12,7 +12,7 @@ export interface Told {
 }
 
 /** The mock has the same words for the same request; the real model's texts may differ in their last bits. */
-export function assertTold({ texts, tokens, calls }: Told, { isMock }: Engine): void {
+export function assertTold({ texts, tokens, calls }: Told, { isMock }: Stack): void {
   for (const [api, { whole, stream }] of Object.entries(texts)) {
     assert.ok(whole.length > 0 && stream.length > 0, api);
     if (isMock) assert.equal(stream, whole, api);
