@@ -34,15 +34,30 @@ export function withClients(name: string, declare: (dir: string) => void): void 
 /** A program of npm's in the folder of clients. */
 export const binOf = (dir: string, name: string) => join(dir, "node", "node_modules", ".bin", name);
 
+/** What is there now, to be cleared away when this process is asked to end. */
+const homes = new Set<string>();
+const groups = new Set<number>();
+process.once("SIGTERM", () => {
+  for (const group of groups) endGroup(group);
+  for (const home of homes) removeHome(home);
+  process.exit(1);
+});
+
 /** Makes a folder for a client's files, hands it to `use`, and removes it. */
 export async function inHome<T>(use: (home: string) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), "signalbox-client-"));
+  homes.add(home);
   try {
     for (const name of ["work", "tmp"]) mkdirSync(join(home, name));
     return await use(home);
   } finally {
-    rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+    removeHome(home);
   }
+}
+
+function removeHome(home: string): void {
+  rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+  homes.delete(home);
 }
 
 /** Runs it to its end with a home of its own, where all of its state goes. */
@@ -55,6 +70,8 @@ export function runClient(home: string, { command, env, input = "", cwd }: Clien
     // A group of its own, so that what it starts can be ended with it.
     detached: true,
   });
+  const group = child.pid ?? 0;
+  groups.add(group);
   const output = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output.out += text;
@@ -66,11 +83,11 @@ export function runClient(home: string, { command, env, input = "", cwd }: Clien
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => endGroup(child.pid), LIMIT_MS);
+    const limit = setTimeout(() => endGroup(group), LIMIT_MS);
     child.once("error", reject);
     child.once("close", (code) => {
       clearTimeout(limit);
-      endGroup(child.pid);
+      endGroup(group);
       resolve({ code, ...output });
     });
   });
@@ -103,10 +120,11 @@ function environmentOf(home: string): Record<string, string> {
   };
 }
 
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
+function endGroup(group: number): void {
+  groups.delete(group);
+  if (group === 0) return;
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(-group, "SIGKILL");
   } catch {
     // The group is empty.
   }

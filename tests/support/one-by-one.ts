@@ -20,8 +20,11 @@ export function passes({ path, limitMs, env }: TestFile): Promise<boolean> {
       output += chunk;
     });
     const limit = setTimeout(() => child.kill("SIGKILL"), limitMs);
+    const end = () => void child.kill();
+    process.once("exit", end);
     child.on("close", (code) => {
       clearTimeout(limit);
+      process.off("exit", end);
       const isGood = code === 0 && /ℹ pass [1-9]/.test(output);
       if (!isGood) console.log(`FAILED: ${path} ended with code ${code}`);
       resolve(isGood);
