@@ -18,7 +18,7 @@ import { after, describe, it } from "node:test";
 const root = join(import.meta.dirname ?? ".", "..");
 
 /** Beginnings of the commands that `.ci/run` gives to npm. */
-const STEPS = ["run check", "run fuzz", "install", "test", "run soak", "run test:vllm"];
+const STEPS = ["run check", "run fuzz", "install", "test", "run soak", "run test:vllm", "run test:clients"];
 
 /** Programs of Debian packages that tests run. */
 const PACKAGES = ["prometheus", "chromium"];
@@ -40,8 +40,11 @@ describe(".ci/run", () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-ci-"));
   after(() => rmSync(folder, { recursive: true }));
   /** The script in a checkout of its own, with an npm that only fails at the step `failing`. */
-  const run = (failing: string, { vllm = "", kubernetes = "there", hasPackages = true, aptGet = "exit 1" } = {}) => {
-    for (const name of ["checkout/.ci", "bin", "shared/vllm", "shared/kubernetes"])
+  const run = (
+    failing: string,
+    { vllm = "", kubernetes = "there", clients = "there", hasPackages = true, aptGet = "exit 1" } = {},
+  ) => {
+    for (const name of ["checkout/.ci", "checkout/tests/clients", "bin", "shared/vllm", "shared/kubernetes"])
       mkdirSync(join(folder, name), { recursive: true });
     copyFileSync(join(root, ".ci", "run"), join(folder, "checkout", ".ci", "run"));
     writeFileSync(
@@ -54,7 +57,8 @@ describe(".ci/run", () => {
       rmSync(path, { force: true });
       if (hasPackages || !PACKAGES.includes(name)) writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
-    for (const name of ["vllm", "kubernetes"]) writeFileSync(join(folder, "shared", name, "install.sh"), "exit 1\n");
+    for (const place of ["shared/vllm", "shared/kubernetes", "checkout/tests/clients"])
+      writeFileSync(join(folder, place, "install.sh"), "exit 1\n");
     const others = hasPackages ? `${process.env["PATH"]}` : toolsWithoutPackages(folder);
     const env = { ...process.env, PATH: `${join(folder, "bin")}${delimiter}${others}` };
     const own = {
@@ -63,6 +67,7 @@ describe(".ci/run", () => {
       SIGNALBOX_NODE24: join(folder, "none"),
       SIGNALBOX_VLLM: vllm,
       SIGNALBOX_KUBERNETES: kubernetes,
+      SIGNALBOX_CLIENTS: clients,
       SIGNALBOX_ENVOY: "/bin/sh",
       SIGNALBOX_HELM: "/bin/sh",
       SIGNALBOX_H2SPEC: "/bin/sh",
@@ -114,13 +119,19 @@ describe(".ci/run", () => {
 
   it("runs the other steps after one that failed, and names it at the end", () => {
     const { output } = run("run check");
-    assert.match(output, /npm test\n.*npm run test:vllm\n.*== FAILED: npm run check\n$/s);
+    assert.match(output, /npm test\n.*npm run test:vllm\n.*npm run test:clients\n.*== FAILED: npm run check\n$/s);
   });
 
   it("says so when no API server can be installed, and goes on", () => {
     const { status, output } = run("none", { vllm: "there", kubernetes: "" });
     assert.equal(status, 0);
     assert.match(output, /WARNING: no API server of Kubernetes could be installed.*npm test/s);
+  });
+
+  it("says so when not all clients can be installed, and goes on", () => {
+    const { status, output } = run("none", { vllm: "there", clients: "" });
+    assert.equal(status, 0);
+    assert.match(output, /WARNING: not all clients could be installed.*npm run test:clients/s);
   });
 
   it("says so when no vLLM can be installed, and goes on", () => {

@@ -25,6 +25,8 @@ const TEXTS: readonly (readonly [begin: string, what: string])[] = [
   ["mkdir tls secrets", "a shell's lines; tests/e2e/hardened.test.ts starts what they set up"],
   [" line        at", "output of simulate"],
   ["SESSION     ", "output of sessions"],
+  ['model = "food-review"', "settings of Codex; tests/clients/codex.clients.ts runs it with them"],
+  ["ANTHROPIC_BASE_URL=", "variables of Claude Code; tests/clients/claude-code.clients.ts runs it with them"],
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-documents-"));

@@ -49,15 +49,23 @@ export function dictatedJson(type: unknown, schema: unknown): Dictated | undefin
   return { text: JSON.stringify(value), tool: "", isNamed: false };
 }
 
-/** What a user said last; "" where the last message is not a user's. */
+/**
+ * What a user said last; "" where a tool or the model had the last word. What agents add is left out: instructions behind the user's
+ * message, and parts in front of the last text.
+ */
 export function lastWordsOf(messages: unknown): string {
-  const last: unknown = Array.isArray(messages) ? messages.at(-1) : messages;
+  const last: unknown = Array.isArray(messages) ? messages.findLast((message) => !isInstruction(message)) : messages;
   if (typeof last === "string") return last;
   if (!isObject(last) || last["role"] !== "user") return "";
   const { content } = last;
   if (typeof content === "string") return content;
   if (!Array.isArray(content) || content.some((part) => isObject(part) && part["type"] === "tool_result")) return "";
-  return content.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join(" ");
+  const words: unknown = content.filter(isObject).findLast((part) => typeof part["text"] === "string")?.["text"];
+  return typeof words === "string" ? words : "";
+}
+
+function isInstruction(message: unknown): boolean {
+  return isObject(message) && (message["role"] === "system" || message["role"] === "developer");
 }
 
 /** The tools of a request; `of` finds the description of one in its entry. What has no name is no tool. */

@@ -59,6 +59,21 @@ describe("chat completions call tools", () => {
     assert.equal((await chat("get_weather", { tool_choice: "none" })).choices[0]?.message.tool_calls?.length, 0);
   });
 
+  it("with auto, by the user's own words among what agents add: instructions behind them, and parts in front", async () => {
+    const parts = (...texts: string[]) => texts.map((text) => ({ type: "text" as const, text }));
+    const said = (...messages: OpenAI.ChatCompletionMessageParam[]) =>
+      openai.chat.completions.create({ model: "m", messages, tools });
+    const behind = [
+      { role: "system" as const, content: "Where you are" },
+      { role: "developer" as const, content: "What you may" },
+    ];
+    const called = await said({ role: "user", content: parts("reminder", "please use get_weather") }, ...behind);
+    assert.equal(called.choices[0]?.finish_reason, "tool_calls");
+    const reminded = await said({ role: "user", content: parts("get_weather is a tool", "hello") }, ...behind);
+    assert.equal(reminded.choices[0]?.finish_reason, "stop");
+    assert.equal((await said(behind[0]!)).choices[0]?.finish_reason, "stop");
+  });
+
   it("in a stream, which the SDK puts together, and in its loop over tools", async () => {
     const runner = openai.chat.completions.stream({ model: "m", messages: ask("x"), tools, tool_choice: "required", n: 2 });
     const final = await runner.finalChatCompletion();
