@@ -5,7 +5,8 @@ import type { WaitEnd, WaitRecord } from "../../../../core/contract/wait-record.
 import type { RouterAccess } from "../../../../core/router-host.ts";
 import type { Run } from "../../../../core/run.ts";
 import { CacheRoom } from "./cache-room.ts";
-import { ANYWHERE, type GateReplica, LOOK_MS, PlaceGate, type Standing } from "./place-gate.ts";
+import type { GateReplica } from "./gate-replica.ts";
+import { ANYWHERE, LOOK_MS, PlaceGate, type Standing } from "./place-gate.ts";
 import { PlacedSession, Turn } from "./placed-session.ts";
 import { tenantsInTurn } from "./tenant-order.ts";
 

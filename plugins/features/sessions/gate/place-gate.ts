@@ -1,16 +1,6 @@
+import { couldHold, type GateReplica, leastBusy, waitMs } from "./gate-replica.ts";
 import { LearnedPauses } from "./learned-pauses.ts";
 import type { PlacedSession, Turn } from "./placed-session.ts";
-
-/** One replica as the gate sees it now. */
-export interface GateReplica {
-  readonly slot: number;
-  /** Tokens that its cache holds; NaN where it does not say. */
-  readonly cacheTokens: number;
-  /** Prompt tokens that it has still to compute. */
-  readonly backlogTokens: number;
-  /** Prompt tokens that it computes in a millisecond. */
-  readonly tokensPerMs: number;
-}
 
 /** Where a turn may go: a slot, or any replica. */
 export const ANYWHERE = -1;
@@ -21,6 +11,9 @@ export type Standing = "alone" | "behind" | "next";
 /** How often turns that wait are looked at. A replica that has less to compute than this takes would stand idle before the next look. */
 export const LOOK_MS = 50;
 
+/** Of more places at a replica than this, those that have paused longest go first: to put thousands in order takes too long. */
+const MOST_SORTED = 64;
+
 /**
  * Gives sessions places in replicas' caches, so that what has places fits. A session that pauses keeps its place until a turn waits for
  * the room, the replica has nothing else to compute, and the place is worth less than what the replica could compute meanwhile. Both
@@ -29,7 +22,7 @@ export const LOOK_MS = 50;
  */
 export class PlaceGate {
   readonly #pauses = new LearnedPauses();
-  /** By slot. */
+  /** By slot; the one whose last turn ended first is first. */
   readonly #placed: (Set<PlacedSession> | undefined)[] = [];
   readonly #held: number[] = [];
   readonly #cacheTokens: number[] = [];
@@ -89,6 +82,8 @@ export class PlaceGate {
     session.idleSinceMs = nowMs;
     session.finishReason = finishReason;
     if (session.slot < 0) return;
+    this.#placed[session.slot]!.delete(session);
+    this.#placed[session.slot]!.add(session);
     if (slot >= 0) this.#resize(session, tokens);
     // Nobody made room for it before.
     if (isLoose) this.#makeRoom(session.slot, 0, nowMs);
@@ -144,7 +139,7 @@ export class PlaceGate {
     const share = tokens / this.#meanTokens;
     let best: GateReplica | undefined;
     let least = Number.POSITIVE_INFINITY;
-    for (const replica of replicas) {
+    for (const replica of leastBusy(replicas)) {
       if (!couldHold(replica, tokens)) continue;
       const saved = this.#savedBy(replica, wanted, nowMs);
       // What those save until it has nothing else to compute, against what it computes between two looks.
@@ -179,13 +174,16 @@ export class PlaceGate {
     }
   }
 
-  /** Sessions that pause; those that are least likely to come back soon are first. */
-  #idle(slot: number, nowMs: number): readonly { readonly session: PlacedSession; readonly rate: number }[] {
-    const idle: { session: PlacedSession; rate: number }[] = [];
-    for (const session of this.#placed[slot] ?? [])
-      if (session.underWay === 0)
-        idle.push({ session, rate: this.#pauses.rate(session.finishReason, nowMs - session.idleSinceMs) });
-    return idle.sort((one, other) => one.rate - other.rate);
+  /** Sessions that pause; those that are least likely to come back soon are first, of very many those that have paused longest. */
+  *#idle(slot: number, nowMs: number): Generator<{ readonly session: PlacedSession; readonly rate: number }> {
+    const placed = this.#placed[slot] ?? [];
+    const rate = (session: PlacedSession) => this.#pauses.rate(session.finishReason, nowMs - session.idleSinceMs);
+    if (this.placesAt(slot) > MOST_SORTED) {
+      for (const session of placed) if (session.underWay === 0) yield { session, rate: rate(session) };
+      return;
+    }
+    const idle = Array.from(placed, (session) => ({ session, rate: rate(session) }));
+    for (const each of idle.sort((one, other) => one.rate - other.rate)) if (each.session.underWay === 0) yield each;
   }
 
   /** Tokens of the sessions there that have a turn under way. */
@@ -240,14 +238,4 @@ export class PlaceGate {
     this.#held[session.slot]! += tokens - session.tokens;
     session.tokens = tokens;
   }
-}
-
-/** Also where the size of its cache is not known. */
-function couldHold({ cacheTokens }: GateReplica, tokens: number): boolean {
-  return !(tokens > cacheTokens);
-}
-
-/** How long it takes to compute what it has. */
-function waitMs({ backlogTokens, tokensPerMs }: GateReplica): number {
-  return backlogTokens / tokensPerMs;
 }

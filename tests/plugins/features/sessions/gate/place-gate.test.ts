@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ANYWHERE, type GateReplica, PlaceGate } from "../../../../../plugins/features/sessions/gate/place-gate.ts";
+import type { GateReplica } from "../../../../../plugins/features/sessions/gate/gate-replica.ts";
+import { ANYWHERE, PlaceGate } from "../../../../../plugins/features/sessions/gate/place-gate.ts";
 import { PlacedSession, Turn } from "../../../../../plugins/features/sessions/gate/placed-session.ts";
 
 /** Eight tokens a millisecond, as an H100 computes. */
