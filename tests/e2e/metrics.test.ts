@@ -17,6 +17,7 @@ const SPEC = `  auth: { keys: [ { name: a, sha256: ${createHash("sha256").update
   admission: {}
   sessions: { gate: true }
   websockets: {}
+  conversations: {}
   shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
 `;
 /** Clients may ask for "food" too; its copies go to the base model. */

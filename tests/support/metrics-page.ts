@@ -177,8 +177,8 @@ export function fullPage(): string {
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),
       ...clusterMetrics({ verdicts: [USED_REWRITE], keptNames: [], staleSinceMs: undefined, isWriter: true }),
-      ...new Tunnels().metrics(),
       ...rolloutMetrics(() => ({ figures: FIGURES, guard: GUARD }), view.config.mappings),
+      ...new Tunnels().metrics(),
     ],
   });
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";
