@@ -10,11 +10,12 @@ rm -rf complete node python state && mkdir node
 cp "$packages/package.json" "$packages/package-lock.json" node/
 # Some packages run what they install once, and it writes where it keeps its state.
 state=$PWD/state
-(cd node && XDG_CONFIG_HOME=$state XDG_DATA_HOME=$state XDG_STATE_HOME=$state npm install --no-audit --no-fund --loglevel=error) &
+(cd node && XDG_CONFIG_HOME=$state XDG_DATA_HOME=$state XDG_STATE_HOME=$state exec npm install --no-audit --no-fund --loglevel=error) &
 npm=$!
-python3 -m venv python
-python/bin/pip install -q --no-compile --disable-pip-version-check -r "$packages/requirements.txt"
-wait "$npm"
+isGood=true
+{ python3 -m venv python && python/bin/pip install -q --no-compile --disable-pip-version-check -r "$packages/requirements.txt"; } || isGood=false
+wait "$npm" || isGood=false
 rm -rf state
+$isGood || exit 1
 for program in claude codex opencode; do [ -x "node/node_modules/.bin/$program" ] || exit 1; done
 echo "$wanted" > complete
