@@ -42,7 +42,7 @@ function slotsOf(sessions: Sessions, line: GatedLine, ids: SessionIds): Feature 
     bodyKeys: ids.bodyKeys,
     admit(run, owner) {
       const session = sessions.arrived(run as Run, ids);
-      return session && line.enter(session, session.tenant, run as Run, owner);
+      return session && line.enter(session, run as Run, owner);
     },
     ...(ids.bodyKeys.includes(CHAINED_KEY) && { tap: (run, response) => sessions.tap(run, response) }),
     settled(outcome) {

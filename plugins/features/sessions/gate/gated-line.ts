@@ -8,6 +8,7 @@ import { CacheRoom } from "./cache-room.ts";
 import type { GateReplica } from "./gate-replica.ts";
 import { ANYWHERE, LOOK_MS, PlaceGate, type Standing } from "./place-gate.ts";
 import { PlacedSession, Turn } from "./placed-session.ts";
+import { ReturningSources } from "./returning-sources.ts";
 import { tenantsInTurn } from "./tenant-order.ts";
 
 /** So many turns may wait. Those that come then go on without a place, as without a gate. */
@@ -15,16 +16,27 @@ const MOST_WAITING = 4_096;
 /** So many are looked at before sockets are read again. */
 const MOST_PER_LOOK = 16;
 
+/** What the line has to know of a session. */
+interface AskingSession {
+  readonly tenant: string;
+  /** Where its id was found. */
+  readonly source: string;
+  /** Turns that have come, this one included. */
+  readonly turns: number;
+}
+
 /** A session of the feature: who asks, and which of its turns has its place. */
 interface GatedSession {
   readonly placed: PlacedSession;
-  /** Turns that have come and not ended. */
+  /** Turns that have come and not ended, but for those of sub-agents. */
   turns: number;
+  /** Of the last one of them. */
+  promptTokens: number;
 }
 
 interface GatedTurn {
   readonly turn: Turn;
-  /** Undefined for a second turn of a session at the same time: it has a place of its own, which it leaves at its end. */
+  /** Undefined for a turn of a sub-agent: it has a place of its own, which it leaves at its end. */
   readonly session: GatedSession | undefined;
   readonly tenant: string;
   /** Of the client's key; 0 without one. */
@@ -41,6 +53,7 @@ export class GatedLine {
   readonly #host: RouterAccess;
   readonly #gate = new PlaceGate();
   readonly #sessions = new WeakMap<object, GatedSession>();
+  readonly #returning = new ReturningSources();
   /** Those that have come and not ended, by their ticket. */
   readonly #turns = new Map<Outcome, GatedTurn>();
   /** In the order in which they came. */
@@ -72,11 +85,15 @@ export class GatedLine {
   }
 
   /** A turn of this session has come: its place in line, if it has to wait. */
-  enter(key: object, tenant: string, run: Run, owner: WaitOwner): WaitingPlace | undefined {
+  enter(session: AskingSession, run: Run, owner: WaitOwner): WaitingPlace | undefined {
     if (this.#maxWaitMs === undefined) return undefined;
     const nowMs = this.#host.services.clock.now();
-    const gated = this.#gatedTurn(key, tenant, run, owner, nowMs);
+    const gated = this.#gatedTurn(session, session.tenant, run, owner, nowMs);
     this.#turns.set(run.ticket, gated);
+    if (!this.#returning.seen(session.source, session.turns > 1)) {
+      this.#goesLoose(gated);
+      return undefined;
+    }
     const standing = this.#waiting.size === 0 ? "alone" : "behind";
     if (this.#goesOn(gated, standing, this.#replicas(nowMs), nowMs)) return undefined;
     if (this.#waiting.size >= MOST_WAITING) {
@@ -134,16 +151,20 @@ export class GatedLine {
   #gatedTurn(key: object, tenant: string, run: Run, owner: WaitOwner, sinceMs: number): GatedTurn {
     let session = this.#sessions.get(key);
     if (session === undefined) {
-      session = { placed: new PlacedSession(), turns: 0 };
+      session = { placed: new PlacedSession(), turns: 0, promptTokens: 0 };
       this.#sessions.set(key, session);
     }
-    const isOnly = session.turns === 0;
-    if (isOnly) session.turns = 1;
     const { promptTokens } = run.parsed!;
+    // A longer prompt goes on from the one under way; another one is a sub-agent's, with a place of its own.
+    const goesOn = session.turns === 0 || promptTokens > session.promptTokens;
+    if (goesOn) {
+      session.turns += 1;
+      session.promptTokens = promptTokens;
+    }
     const priority = run.ticket.principal?.priority ?? 0;
     return {
-      turn: new Turn(isOnly ? session.placed : new PlacedSession(), promptTokens),
-      session: isOnly ? session : undefined,
+      turn: new Turn(goesOn ? session.placed : new PlacedSession(), promptTokens),
+      session: goesOn ? session : undefined,
       tenant,
       priority,
       sinceMs,
@@ -214,7 +235,7 @@ export class GatedLine {
       }
       if (replicas.length === 0 && all.length > 0) break;
       // Without any replica in service it goes on, and fares as a request that comes now.
-      const isPlaced = this.#goesOn(gated, "next", replicas, nowMs);
+      const isPlaced = this.#goesOn(gated, "next", turn.session.slot >= 0 ? all : replicas, nowMs);
       const taken = isPlaced ? turn.session.slot : this.#gate.nearest(turn, replicas);
       replicas = replicas.filter(({ slot }) => slot !== taken);
       if (isPlaced) this.#admitted(gated, nowMs);

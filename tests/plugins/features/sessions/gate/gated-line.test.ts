@@ -23,14 +23,17 @@ function makeLine(endpoints: readonly Endpoint[] = [makeEndpoint(0)], cacheToken
   line.follow(endpoints);
   const parts = new MemoryParts({});
   let ids = 0;
+  const asked = new Map<object, { tenant: string; source: string; turns: number }>();
   /** A turn of the session; `at`: the endpoint that will have served it. */
-  const turn = (session: object, { tenant = "t", tokens = PROMPT, priority = 0 } = {}) => {
+  const turn = (session: object, { tenant = "t", tokens = PROMPT, priority = 0, turns = 2 } = {}) => {
     const run: Run = makeRun(parts, JSON_BODY);
     ids += 1;
     run.parsed = { promptTokens: tokens } as Run["parsed"];
     if (priority !== 0) Object.assign(run.ticket, { principal: { tenant, priority } });
     const seen = { admitted: 0, failed: 0, id: ids };
-    const place = line.enter(session, tenant, run, { admitted: () => (seen.admitted += 1), failed: () => (seen.failed += 1) });
+    const asking = asked.get(session) ?? { tenant, source: "x-session-id", turns };
+    asked.set(session, asking);
+    const place = line.enter(asking, run, { admitted: () => (seen.admitted += 1), failed: () => (seen.failed += 1) });
     const ended = (at = endpoints[0]!) => {
       if (!run.ticket.attempts.some(({ endpoint }) => endpoint === at.name))
         (run.ticket.attempts as { endpoint: string }[]).push({ endpoint: at.name });
@@ -164,6 +167,27 @@ describe("the line of turns that have no place", () => {
     await clock.advance(300_000);
     next.leave();
     assert.deepEqual([gone.seen.admitted, next.seen.admitted, next.run.ticket.wait?.end], [0, 1, "admitted"]);
+  });
+
+  it("has the next turn of a session go on with the one before it, which has the place already", async () => {
+    const { clock, turn, fill } = makeLine();
+    const busy = (await fill(2)).map((session) => turn(session));
+    const session = {};
+    // Two places of this size are not to be had.
+    const [first, next] = [turn(session, { tokens: 300_000 }), turn(session, { tokens: 301_000 })];
+    assert.deepEqual([first.isWaiting, next.isWaiting], [true, true]);
+    for (const { ended } of busy) ended();
+    await clock.advance(60_000);
+    assert.deepEqual([first.seen.admitted, next.seen.admitted], [1, 1]);
+  });
+
+  it("holds nobody up for new sessions of a kind that never come back", async () => {
+    const { line, turn, fill } = makeLine();
+    const busy = (await fill(2)).map((session) => turn(session));
+    for (let time = 0; time < 100; time++) turn({}, { turns: 1 }).leave();
+    assert.equal(turn({}, { turns: 1 }).isWaiting, false);
+    assert.equal(turn({}, { turns: 2 }).isWaiting, true);
+    assert.ok(busy.length === 2 && line.size > 0);
   });
 
   it("gives each of a hundred turns of one session at once a place of its own, and none at their end", async () => {
