@@ -203,6 +203,5 @@ export class Simulation {
 function arrivalsOf(trace: Trace, settings: SimulationSettings, clock: EventQueue): Arrivals {
   const { timeScale, model, seed, replicas, sessions: loop } = settings;
   if (!trace.requests.some(({ turn }) => turn !== undefined)) return new OpenArrivals(trace.requests, clock, timeScale);
-  const random = seededRandom(seed ^ 0x5e55);
-  return new SessionArrivals({ trace, clock, timeScale, model, random, replicas, loop });
+  return new SessionArrivals({ trace, clock, timeScale, model, seed, replicas, loop });
 }
