@@ -20,7 +20,7 @@ function rows({ name, live, simulated, routerCpu }: SessionRun): readonly (reado
   return [
     [name, "sockets", ...KEYS.map((key) => shown(key, live[key])), `${(100 * routerCpu).toFixed(0)}%`],
     ["", "simulator", ...KEYS.map((key) => shown(key, same![key])), ""],
-    ["", "sockets / simulator", ...KEYS.map((key) => (live[key] / same![key]).toFixed(2)), ""],
+    ["", "sockets / simulator", ...KEYS.map((key) => ratio(live[key], same![key])), ""],
     ...(others.length === 0 ? [] : [["", "simulator, other orders", ...KEYS.map(range), ""]]),
   ];
 }
@@ -35,6 +35,11 @@ function remarks({ name, lateness, failures, incidents }: SessionRun, speed: num
     ...(failures.length === 0 ? [] : [`${name}: ${failures.length} turns failed: ${[...new Set(failures)].join(", ")}.`]),
     ...incidents.map((incident) => `${name} lost a replica: ${incident}.`),
   ];
+}
+
+/** Of no hits at all there is none. */
+function ratio(one: number, other: number): string {
+  return other === 0 ? "-" : (one / other).toFixed(2);
 }
 
 function shown(key: keyof LoopFigures, value: number): string {
