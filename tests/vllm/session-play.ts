@@ -85,7 +85,7 @@ export async function playSimulated(
   { trace, seed, ...sessions }: Loop,
   { spec, model }: { readonly spec: string; readonly model: EngineTimes },
 ): Promise<LoopFigures> {
-  const settings = { replicas, model, seed, sessions, speeds: [], timeScale: 1, tokenError: 0, faults: [] };
+  const settings = { replicas, model, seed, sessions, speeds: [], timeScale: 1, tokenError: 0, faults: [], reportsCached: true };
   const { hitRatio, turnsPerHour = 0, ttftSeconds } = new Simulation(trace, await loadSpec(spec), settings).run();
   return { hitRatio, generatedRatio: 0, turnsPerHour, p50Seconds: ttftSeconds.p50 };
 }

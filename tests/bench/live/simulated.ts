@@ -53,7 +53,9 @@ export async function simulations(
   if (loaded.problems !== undefined) throw new Error(formatProblems(loaded.problems));
   const model = fasterBy(speed, settings.model);
   const fast = { replicas, model, speeds: [], timeScale: 1 / speed, tokenError: 0, faults: [], ...(sessions && { sessions }) };
-  return Array.from({ length: seeds }, (_, seed) => new Simulation(trace, loaded, { ...fast, seed: seed + 1 }).run());
+  // As mock replicas do.
+  const all = { ...fast, reportsCached: true };
+  return Array.from({ length: seeds }, (_, seed) => new Simulation(trace, loaded, { ...all, seed: seed + 1 }).run());
 }
 
 export function fasterBy(speed: number, model: EngineTimes): EngineTimes {
