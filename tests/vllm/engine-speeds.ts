@@ -1,61 +1,64 @@
-import { median } from "../bench/median.ts";
-import { ask, type Message } from "./conversation-load.ts";
-
-/** How fast a server computes, as the engine model says it. */
+/** How fast servers compute, as the engine model says it. */
 export interface Speeds {
   readonly prefillTokensPerS: number;
   readonly decodeStepMs: number;
   readonly decodePerRequestMs: number;
 }
 
-const LONG_CHARS = 3_600;
-const SHORT_CHARS = 300;
-const ANSWER_TOKENS = 25;
-/** Requests that are answered together. */
-const BATCH = 6;
-const ROUNDS = 7;
-
-/** Measures all servers at the same time, so that they share the machine as they do under load. `name`: prompts with it are new to them. */
-export async function measureSpeeds(urls: readonly string[], allowed: readonly number[], name: string): Promise<Speeds> {
-  const each = await Promise.all(urls.map((url) => measureOne(url, allowed, name)));
-  return meanSpeeds(each);
+/** What servers say that they have done so far, all together. */
+export interface Work {
+  readonly requests: number;
+  readonly uncachedTokens: number;
+  /** From a request's first step to its first token. */
+  readonly prefillS: number;
+  /** From one token of a request to the next. */
+  readonly tokenGaps: number;
+  readonly tokenGapS: number;
+  /** From a request's arrival in the engine to its end. */
+  readonly insideS: number;
 }
 
-export function meanSpeeds(all: readonly Speeds[]): Speeds {
-  const mean = (key: keyof Speeds) => all.reduce((sum, speeds) => sum + speeds[key], 0) / all.length;
+/** A prompt's computation takes at least this share of the time to its first token; the rest is the step of others' tokens. */
+const LEAST_PREFILL_SHARE = 0.1;
+
+export async function workOf(urls: readonly string[]): Promise<Work> {
+  const pages = await Promise.all(urls.map(pageOf));
+  const sum = (name: string) => pages.reduce((total, page) => total + valueIn(page, name), 0);
   return {
-    // Times are averaged, not speeds.
-    prefillTokensPerS: all.length / all.reduce((sum, { prefillTokensPerS }) => sum + 1 / prefillTokensPerS, 0),
-    decodeStepMs: mean("decodeStepMs"),
-    decodePerRequestMs: mean("decodePerRequestMs"),
+    requests: sum("request_prefill_time_seconds_count"),
+    uncachedTokens: sum("prefix_cache_queries_total") - sum("prefix_cache_hits_total"),
+    prefillS: sum("request_prefill_time_seconds_sum"),
+    tokenGaps: sum("inter_token_latency_seconds_count"),
+    tokenGapS: sum("inter_token_latency_seconds_sum"),
+    insideS: sum("request_queue_time_seconds_sum") + sum("request_inference_time_seconds_sum"),
   };
 }
 
-async function measureOne(url: string, allowed: readonly number[], name: string): Promise<Speeds> {
-  let prompts = 0;
-  const answer = (chars: number, answerTokens: number) => {
-    const messages: readonly Message[] = [{ role: "user", content: "Some text. ".repeat(chars).slice(0, chars) }];
-    return ask({ url, messages, answerTokens, salt: `${name} ${prompts++}`, allowed });
-  };
-  const shortMs: number[] = [];
-  const longMs: number[] = [];
-  const aloneMs: number[] = [];
-  const batchMs: number[] = [];
-  let tokens = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const [short, long] = [await answer(SHORT_CHARS, 1), await answer(LONG_CHARS, 1)];
-    shortMs.push(short.ttftMs);
-    longMs.push(long.ttftMs);
-    tokens = long.promptTokens - short.promptTokens;
-    aloneMs.push((await answer(SHORT_CHARS, ANSWER_TOKENS)).tokenMs);
-    const together = await Promise.all(Array.from({ length: BATCH }, () => answer(SHORT_CHARS, ANSWER_TOKENS)));
-    batchMs.push(median(together.map(({ tokenMs }) => tokenMs)));
-  }
-  const decodePerRequestMs = Math.max(0, (median(batchMs) - median(aloneMs)) / (BATCH - 1));
-  return {
-    // Where the machine's noise is larger than the difference, a millisecond.
-    prefillTokensPerS: (1000 * tokens) / Math.max(1, median(longMs) - median(shortMs)),
-    decodeStepMs: Math.max(0, median(aloneMs) - decodePerRequestMs),
-    decodePerRequestMs,
-  };
+export function workBetween(before: Work, after: Work): Work {
+  const keys = Object.keys(before) as readonly (keyof Work)[];
+  return Object.fromEntries(keys.map((key) => [key, after[key] - before[key]])) as unknown as Work;
+}
+
+/** As they were under this load, with all that the machine did beside it. A prompt's step also computes the tokens of others. */
+export function speedsOf({ requests, uncachedTokens, prefillS, tokenGaps, tokenGapS }: Work): Speeds {
+  const stepS = tokenGapS / tokenGaps;
+  const promptsS = Math.max(prefillS - requests * stepS, LEAST_PREFILL_SHARE * prefillS);
+  return { prefillTokensPerS: uncachedTokens / promptsS, decodeStepMs: 1000 * stepS, decodePerRequestMs: 0 };
+}
+
+/** What the server's cache can hold: all blocks but one, which stands for no data. */
+export async function cacheTokens(url: string, blockTokens: number): Promise<number> {
+  const blocks = Number(/^vllm:cache_config_info\{[^}]*num_gpu_blocks="(\d+)"/m.exec(await pageOf(url))?.[1]);
+  if (blocks > 1) return (blocks - 1) * blockTokens;
+  throw new Error("The server does not report the size of its cache");
+}
+
+async function pageOf(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`, { headers: { Connection: "close" } })).text();
+}
+
+function valueIn(page: string, name: string): number {
+  const value = new RegExp(`^vllm:${name}\\{[^}]*\\} (\\S+)`, "m").exec(page)?.[1];
+  if (value === undefined) throw new Error(`The server has no metric vllm:${name}`);
+  return Number(value);
 }

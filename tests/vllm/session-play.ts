@@ -1,9 +1,8 @@
-import type { EngineTimes } from "../../apps/lab/engine/engine-times.ts";
+import { ENGINE_TIMES, type EngineTimes } from "../../apps/lab/engine/engine-times.ts";
 import type { SessionLoop } from "../../apps/lab/simulate/session-arrivals.ts";
 import { Simulation } from "../../apps/lab/simulate/simulation.ts";
 import type { Trace } from "../../apps/lab/simulate/trace.ts";
 import { loadSpec } from "../apps/lab/simulate/load-spec.ts";
-import { firstTokensOf } from "../bench/live/figures.ts";
 import { playSessions } from "../support/closed-loop.ts";
 import { startTestRouter, waitUntil } from "../support/router.ts";
 import { alphabetTokens, ask, type ConversationShape } from "./conversation-load.ts";
@@ -12,10 +11,15 @@ import { BLOCK_TOKENS, messagesOf, placeOf } from "./session-trace.ts";
 /** Of the turns whose first token came after the warm-up. */
 export interface LoopFigures {
   readonly hitRatio: number;
-  /** Hits in what the engine had generated itself; 0 in the simulator, whose engines do not keep that. */
-  readonly generatedRatio: number;
   readonly turnsPerHour: number;
-  readonly p50Seconds: number;
+}
+
+/** On real servers. */
+export interface Played extends LoopFigures {
+  /** Hits in what the engine had generated itself, which the simulator's engines do not keep. */
+  readonly generatedRatio: number;
+  /** The mean time of a whole turn, as its client saw it. */
+  readonly turnMs: number;
 }
 
 export interface Loop extends SessionLoop {
@@ -27,9 +31,9 @@ export interface Loop extends SessionLoop {
 export async function playOnServers(
   urls: readonly string[],
   { trace, seed, ...loop }: Loop,
-  { name, spec, model }: { readonly name: string; readonly spec: string; readonly model: EngineTimes },
+  { name, spec }: { readonly name: string; readonly spec: string },
   { texts, shape }: { readonly texts: readonly string[]; readonly shape: ConversationShape },
-): Promise<LoopFigures> {
+): Promise<Played> {
   const allowed = await alphabetTokens(urls[0]!);
   const router = await startTestRouter(urls, { spec });
   const answers = new Map<string, string[]>();
@@ -38,7 +42,7 @@ export async function playOnServers(
   try {
     await waitUntil(() => router.router.pool.prefixStats !== undefined);
     const played = await playSessions(
-      { trace, replicas: urls.length, timeScale: 1, model, seed, loop },
+      { trace, replicas: urls.length, timeScale: 1, model: ENGINE_TIMES, seed, loop },
       async ({ request, signal, firstToken }) => {
         const session = request.headers!["x-session-id"]!;
         const { conversation, turn } = placeOf(request, shape);
@@ -72,7 +76,7 @@ export async function playOnServers(
       hitRatio: sums.cached / sums.prompt,
       generatedRatio: sums.generated / sums.prompt,
       turnsPerHour: played.figures.turnsPerHour,
-      p50Seconds: firstTokensOf(played.firstTokenMs).p50 / 1000,
+      turnMs: 1000 * played.figures.turnSeconds.mean,
     };
   } finally {
     await router.close();
@@ -83,9 +87,10 @@ export async function playOnServers(
 export async function playSimulated(
   replicas: number,
   { trace, seed, ...sessions }: Loop,
-  { spec, model }: { readonly spec: string; readonly model: EngineTimes },
+  spec: string,
+  model: EngineTimes,
 ): Promise<LoopFigures> {
   const settings = { replicas, model, seed, sessions, speeds: [], timeScale: 1, tokenError: 0, faults: [], reportsCached: true };
-  const { hitRatio, turnsPerHour = 0, ttftSeconds } = new Simulation(trace, await loadSpec(spec), settings).run();
-  return { hitRatio, generatedRatio: 0, turnsPerHour, p50Seconds: ttftSeconds.p50 };
+  const { hitRatio, turnsPerHour = 0 } = new Simulation(trace, await loadSpec(spec), settings).run();
+  return { hitRatio, turnsPerHour };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { messagesOf, placeOf, type TraceShape, traceOf } from "./session-trace.ts";
+import { messagesOf, placeOf, type TraceShape, traceOf, withPauses } from "./session-trace.ts";
 
 const SHAPE: TraceShape = { turns: 3, firstChars: 70, laterChars: 20, answerTokens: 10, thinkMs: 100 };
 const TEXTS = ["abcdefghij".repeat(20), "0123456789".repeat(20)];
@@ -19,6 +19,12 @@ it("a turn begins with all whole blocks of the one before and shares nothing wit
   assert.ok(of(1).every(({ blocks }) => !blocks.some((block) => own.has(block))));
   for (const request of trace.requests)
     assert.equal(request.turn?.session, `conversation-${placeOf(request, SHAPE).conversation}`);
+});
+
+it("pauses can be longer: each turn comes by so much later than the one before", async () => {
+  const trace = await traceOf(TEXTS, SHAPE, async () => 64);
+  const later = new Map(withPauses(trace, SHAPE, 1000).requests.map(({ line, atMs }) => [line, atMs]));
+  for (const request of trace.requests) assert.equal(later.get(request.line), request.atMs + 1000 * placeOf(request, SHAPE).turn);
 });
 
 it("a prompt has what was said and answered before, in order", () => {

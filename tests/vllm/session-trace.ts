@@ -54,6 +54,12 @@ export async function traceOf(
   return { name: "conversations", requests: requests.sort((a, b) => a.atMs - b.atMs), hasPrefixes: true, skippedLines: 0 };
 }
 
+/** The same with each pause longer by this. */
+export function withPauses(trace: Trace, shape: ConversationShape, ms: number): Trace {
+  const requests = trace.requests.map((request) => ({ ...request, atMs: request.atMs + ms * placeOf(request, shape).turn }));
+  return { ...trace, requests: requests.sort((a, b) => a.atMs - b.atMs) };
+}
+
 /** Whole blocks are those of the conversation; what is behind the last one, no other turn has. */
 function promptOf(conversation: number, turn: number, tokens: number, turns: number): Prompt {
   const first = 1 + conversation * (MOST_BLOCKS + turns);

@@ -8,10 +8,10 @@ import type { EngineTimes } from "../../apps/lab/engine/engine-times.ts";
 import { table } from "../../core/report/table.ts";
 import { orderVerdict } from "../bench/live/verdict.ts";
 import { type RealVllm, startVllm, vllmDir } from "../support/real-vllm.ts";
-import { alphabetTokens, countTokens } from "./conversation-load.ts";
-import { meanSpeeds, measureSpeeds, type Speeds } from "./engine-speeds.ts";
-import { type Loop, type LoopFigures, playOnServers, playSimulated } from "./session-play.ts";
-import { BLOCK_TOKENS, type TraceShape, traceOf } from "./session-trace.ts";
+import { countTokens } from "./conversation-load.ts";
+import { cacheTokens, speedsOf, workBetween, workOf } from "./engine-speeds.ts";
+import { type Loop, type LoopFigures, type Played, playOnServers, playSimulated } from "./session-play.ts";
+import { BLOCK_TOKENS, type TraceShape, traceOf, withPauses } from "./session-trace.ts";
 import { shareGptTexts } from "./sharegpt.ts";
 
 const PORTS = [8171, 8172] as const;
@@ -44,7 +44,7 @@ const POLICIES = [
 
 interface Compared {
   readonly name: string;
-  readonly real: LoopFigures;
+  readonly real: Played;
   /** By seed. */
   readonly simulated: readonly LoopFigures[];
 }
@@ -90,40 +90,33 @@ function compare(vllm: string, chosen: readonly string[]): void {
 async function playAll(urls: readonly string[], chosen: readonly string[]): Promise<readonly Compared[]> {
   const trace = await traceOf(chosen, SHAPE, (messages) => countTokens(urls[0]!, messages));
   const loop: Loop = { ...LOOP, trace, seed: SEEDS[0]! };
-  const allowed = await alphabetTokens(urls[0]!);
-  const kvTokens = await cacheTokens(urls[0]!);
-  const speeds: Speeds[] = [];
-  const reals: LoopFigures[] = [];
-  for (const { name, spec } of POLICIES) {
-    speeds.push(await measureSpeeds(urls, allowed, `speeds before ${name}`));
-    const played = { name, spec, model: modelOf(speeds.at(-1)!, kvTokens) };
-    reals.push(await playOnServers(urls, loop, played, { texts: chosen, shape: SHAPE }));
-    console.log(`${name}: ${JSON.stringify({ ...reals.at(-1), ...speeds.at(-1) })}`);
+  const before = await workOf(urls);
+  const reals: Played[] = [];
+  for (const policy of POLICIES) {
+    reals.push(await playOnServers(urls, loop, policy, { texts: chosen, shape: SHAPE }));
+    console.log(`${policy.name}: ${JSON.stringify(reals.at(-1))}`);
   }
-  const model = modelOf(meanSpeeds(speeds), kvTokens);
-  console.log(`${trace.requests.length} turns; the simulator's engines: ${JSON.stringify(model)}`);
+  const work = workBetween(before, await workOf(urls));
+  const model: EngineTimes = {
+    ...{ ...speedsOf(work), overheadMs: 0, chunkTokens: CHUNK_TOKENS, maxRunning: MAX_RUNNING },
+    ...{ kvTokens: await cacheTokens(urls[0]!, BLOCK_TOKENS), blockTokens: BLOCK_TOKENS },
+  };
+  const turnMs = reals.reduce((sum, { turnMs }) => sum + turnMs, 0) / reals.length;
+  const outsideMs = Math.max(0, turnMs - (1000 * work.insideS) / work.requests);
+  console.log(
+    `${trace.requests.length} turns; the simulator's engines: ${JSON.stringify(model)}, ${outsideMs.toFixed(0)} ms outside of them`,
+  );
+  const slower = { ...loop, trace: withPauses(trace, SHAPE, outsideMs) };
   const compared: Compared[] = [];
   for (const [at, { name, spec }] of POLICIES.entries()) {
     const simulated: LoopFigures[] = [];
-    for (const seed of SEEDS) simulated.push(await playSimulated(urls.length, { ...loop, seed }, { spec, model }));
+    for (const seed of SEEDS) simulated.push(await playSimulated(urls.length, { ...slower, seed }, spec, model));
     compared.push({ name, real: reals[at]!, simulated });
   }
   return compared;
 }
 
-function modelOf(speeds: Speeds, kvTokens: number): EngineTimes {
-  return { ...speeds, overheadMs: 0, chunkTokens: CHUNK_TOKENS, maxRunning: MAX_RUNNING, kvTokens, blockTokens: BLOCK_TOKENS };
-}
-
-/** What the server's cache can hold: all blocks but one, which stands for no data. */
-async function cacheTokens(url: string): Promise<number> {
-  const page = await (await fetch(`${url}/metrics`, { headers: { Connection: "close" } })).text();
-  const blocks = Number(/^vllm:cache_config_info\{[^}]*num_gpu_blocks="(\d+)"/m.exec(page)?.[1]);
-  assert.ok(blocks > 1, "The server reports the size of its cache");
-  return (blocks - 1) * BLOCK_TOKENS;
-}
-
-const TITLES = ["", "hits", "without generated text", "sim", "sim, 5 orders", "error", "turns/h", "sim", "p50 s", "sim"];
+const TITLES = ["", "hits", "without generated text", "sim", "sim, 5 orders", "error", "turns/h", "sim"];
 
 /** The simulator's first seed has the sessions in the servers' order. */
 function linesOf(compared: readonly Compared[]): readonly string[] {
@@ -138,7 +131,6 @@ function linesOf(compared: readonly Compared[]): readonly string[] {
       `${percent(Math.min(...hits))} to ${percent(Math.max(...hits))}`,
       `${(100 * (same.hitRatio - real.hitRatio)).toFixed(1)} points`,
       ...[real.turnsPerHour.toFixed(0), same.turnsPerHour.toFixed(0)],
-      ...[real.p50Seconds.toFixed(2), same.p50Seconds.toFixed(2)],
     ];
   });
   return table(
