@@ -11,6 +11,7 @@
  *     npm run bench:live -- --sessions-per-replica 16 [TRACE] [-f CONFIG]... [--minutes 30] [--warm-up 7.5] [--speed 10] [--seeds 5]
  *
  * plays a trace of sessions as a closed loop, with one config after the other: without -f, with the default policy and with the gate.
+ * The simulator plays it as often as --seeds says, in the same order and with speeds that are hardly apart.
  */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -83,7 +84,7 @@ async function loops(): Promise<void> {
   const warmUpMinutes = numberOf("warm-up", 0, minutes, minutes / 4);
   const speed = numberOf("speed", 0.1, 1_000, 10);
   const [replicas, perReplica] = [numberOf("replicas", 1, 64), numberOf("sessions-per-replica", 1, 1_000)];
-  const settings = { replicas, perReplica, minutes, warmUpMinutes, speed, seeds: numberOf("seeds", 1, 100) };
+  const settings = { replicas, perReplica, minutes, warmUpMinutes, speed, runs: numberOf("seeds", 1, 100) };
   for (const file of traceFiles(LOOP_TRACES)) {
     const trace = await readTraceFile(file);
     if (!trace.requests.some(({ turn }) => turn !== undefined)) throw new Error(`${file} names no sessions.`);

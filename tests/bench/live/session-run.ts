@@ -27,7 +27,7 @@ export interface LoopFigures {
 export interface SessionRun {
   readonly name: string;
   readonly live: LoopFigures;
-  /** By seed; the first one has the sessions in the order of the live run. */
+  /** Several runs with the sessions in the order of the live run; see `simulatedLoops`. */
   readonly simulated: readonly LoopFigures[];
   readonly failures: readonly string[];
   /** Replicas that the router took out of service, with the reason. */
@@ -43,11 +43,13 @@ export interface SessionRunSettings {
   readonly minutes: number;
   readonly warmUpMinutes: number;
   readonly speed: number;
-  readonly seeds: number;
+  /** How often the simulator plays it. */
+  readonly runs: number;
 }
 
 /** Events of many tokens: this is about whole turns, and tens of thousands of small events a second would be about this machine. */
 const STREAM_INTERVAL = 64;
+const SPEED_STEP = 1e-4;
 
 /** Plays the trace's sessions with one config after the other, each with replicas and a router of its own. */
 export async function runSessions(
@@ -119,16 +121,26 @@ async function play(trace: Trace, port: number, settings: SessionRunSettings, wa
   }
 }
 
+/**
+ * In a closed loop each turn's time decides when all later ones come, so the least difference grows: the figures of one run are those of
+ * many. These differ in the replicas' speed, by a ten-thousandth each.
+ */
 async function simulatedLoops(trace: Trace, configFile: string, settings: SessionRunSettings): Promise<readonly LoopFigures[]> {
-  const { replicas, speed, seeds } = settings;
-  const all = { replicas, speed, seeds, model: ENGINE_TIMES, sessions: loopOf(settings) };
-  const runs = await simulations(trace, configFile, all);
-  return runs.map(({ turnsPerHour = 0, hitRatio, ttftSeconds: { p50, p99 } }) => ({
-    turnsPerHour: turnsPerHour / speed,
-    hitRatio,
-    p50: p50 * speed,
-    p99: p99 * speed,
-  }));
+  const { replicas, speed, runs } = settings;
+  const figures: LoopFigures[] = [];
+  for (let at = 0; at < runs; at++) {
+    const model = { ...ENGINE_TIMES, prefillTokensPerS: ENGINE_TIMES.prefillTokensPerS * (1 - at * SPEED_STEP) };
+    const all = { replicas, speed, seeds: 1, model, sessions: loopOf(settings) };
+    const [metrics] = await simulations(trace, configFile, all);
+    const { turnsPerHour = 0, hitRatio, ttftSeconds } = metrics!;
+    figures.push({
+      turnsPerHour: turnsPerHour / speed,
+      hitRatio,
+      p50: ttftSeconds.p50 * speed,
+      p99: ttftSeconds.p99 * speed,
+    });
+  }
+  return figures;
 }
 
 /** In real time. */

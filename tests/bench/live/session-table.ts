@@ -1,3 +1,4 @@
+import { meanOf } from "../../../apps/lab/simulate/metrics.ts";
 import { table } from "../../../core/report/table.ts";
 import type { LoopFigures, SessionRun } from "./session-run.ts";
 import { lateReason } from "./verdict.ts";
@@ -6,22 +7,22 @@ const TITLES = ["", "", "turns/h", "hits", "p50 s", "p99 s", "router cpu"];
 const ALIGNMENTS = ["left", "left", "right", "right", "right", "right", "right"] as const;
 const KEYS = ["turnsPerHour", "hitRatio", "p50", "p99"] as const;
 
-/** For each config: over sockets, in the simulator, one divided by the other, and what other orders of the sessions give. */
+/** For each config: over sockets, the mean of the simulator's runs, one divided by the other, and how far these runs are apart. */
 export function sessionLines(runs: readonly SessionRun[], speed: number): readonly string[] {
   return [...table(ALIGNMENTS, [TITLES, ...runs.flatMap(rows)]), "", ...runs.flatMap((run) => remarks(run, speed))];
 }
 
 function rows({ name, live, simulated, routerCpu }: SessionRun): readonly (readonly string[])[] {
-  const [same, ...others] = simulated;
+  const mean = meanOf(simulated);
   const range = (key: keyof LoopFigures) => {
-    const values = others.map((each) => each[key]);
+    const values = simulated.map((each) => each[key]);
     return `${shown(key, Math.min(...values))} to ${shown(key, Math.max(...values))}`;
   };
   return [
     [name, "sockets", ...KEYS.map((key) => shown(key, live[key])), `${(100 * routerCpu).toFixed(0)}%`],
-    ["", "simulator", ...KEYS.map((key) => shown(key, same![key])), ""],
-    ["", "sockets / simulator", ...KEYS.map((key) => ratio(live[key], same![key])), ""],
-    ...(others.length === 0 ? [] : [["", "simulator, other orders", ...KEYS.map(range), ""]]),
+    ["", "simulator", ...KEYS.map((key) => shown(key, mean[key])), ""],
+    ["", "sockets / simulator", ...KEYS.map((key) => ratio(live[key], mean[key])), ""],
+    ["", `the simulator's ${simulated.length} runs`, ...KEYS.map(range), ""],
   ];
 }
 
