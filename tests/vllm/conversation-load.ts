@@ -17,14 +17,17 @@ export interface Turn {
   readonly ttftMs: number;
 }
 
-export interface ConversationLoad {
-  /** One for each conversation; a person's messages are pieces of it. */
-  readonly texts: readonly string[];
+export interface ConversationShape {
   readonly turns: number;
   /** Characters of a person's first message, and of each later one. */
   readonly firstChars: number;
   readonly laterChars: number;
   readonly answerTokens: number;
+}
+
+export interface ConversationLoad extends ConversationShape {
+  /** One for each conversation; a person's messages are pieces of it. */
+  readonly texts: readonly string[];
   /** Conversations that go on at the same time. */
   readonly users: number;
   /** Before each message a person thinks for a time between 0 and twice this, drawn from a seed. */
@@ -37,7 +40,21 @@ export interface ConversationLoad {
   urlOf(conversation: number): string;
 }
 
-interface Message {
+/** One request of a conversation. */
+interface Asked {
+  /** Where it goes. */
+  readonly url: string;
+  readonly messages: readonly Message[];
+  readonly answerTokens: number;
+  readonly salt: string;
+  /** Token ids that the answer may have; see alphabetTokens. */
+  readonly allowed: readonly number[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  readonly firstToken?: () => void;
+}
+
+export interface Message {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
@@ -52,7 +69,7 @@ interface Chunk {
 }
 
 /** A random model's free output is no valid text, so it comes back as other tokens; these it can only write in one way. */
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+export const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 /** Every conversation from its first turn to its last, several at a time. Each prompt holds all answers before it, as they came. */
 export async function converse(load: ConversationLoad): Promise<readonly Turn[]> {
@@ -67,7 +84,8 @@ export async function converse(load: ConversationLoad): Promise<readonly Turn[]>
       for (let turn = 0; turn < load.turns; turn++) {
         await sleep(2 * load.thinkMs * random());
         messages = [...messages, { role: "user", content: pieceOf(text, turn, load) }];
-        const { answer, ...figures } = await ask(load, conversation, messages, allowed);
+        const { answerTokens, salt } = load;
+        const { answer, ...figures } = await ask({ url: load.urlOf(conversation), messages, answerTokens, salt, allowed });
         messages = [...messages, { role: "assistant", content: answer }];
         all.push({ conversation, turn, ...figures });
       }
@@ -77,31 +95,37 @@ export async function converse(load: ConversationLoad): Promise<readonly Turn[]>
   return all;
 }
 
-/** Where a text is too short, it begins again. */
-function pieceOf(text: string, turn: number, { firstChars, laterChars }: ConversationLoad): string {
+/** What a person says in that turn, from 0. Where a text is too short, it begins again. */
+export function pieceOf(text: string, turn: number, { firstChars, laterChars }: ConversationShape): string {
   const start = turn === 0 ? 0 : firstChars + (turn - 1) * laterChars;
   const end = firstChars + turn * laterChars;
   return text.repeat(Math.ceil(end / text.length)).slice(start, end);
 }
 
-async function ask(load: ConversationLoad, conversation: number, messages: readonly Message[], allowed: readonly number[]) {
+/** Sends one request and reads the answer to its end. */
+export async function ask({ url, messages, answerTokens, salt, allowed, headers, signal, firstToken }: Asked) {
   const body = {
     model: "tiny",
     messages,
-    max_tokens: load.answerTokens,
+    max_tokens: answerTokens,
     ignore_eos: true,
     allowed_token_ids: allowed,
-    cache_salt: load.salt,
+    cache_salt: salt,
     stream: true,
     stream_options: { include_usage: true },
   };
   const sentAtMs = performance.now();
-  const response = await post(`${load.urlOf(conversation)}/v1/chat/completions`, body);
+  const response = await post(`${url}/v1/chat/completions`, body, headers, signal);
   let ttftMs = Number.NaN;
+  let lastMs = Number.NaN;
   let text = "";
   const decoder = new TextDecoder();
   for await (const chunk of response.body!) {
-    if (Number.isNaN(ttftMs)) ttftMs = performance.now() - sentAtMs;
+    if (Number.isNaN(ttftMs)) {
+      ttftMs = performance.now() - sentAtMs;
+      firstToken?.();
+    }
+    lastMs = performance.now() - sentAtMs;
     text += decoder.decode(chunk, { stream: true });
   }
   const chunks = parseSse(text)
@@ -115,18 +139,33 @@ async function ask(load: ConversationLoad, conversation: number, messages: reado
     outputTokens: usage.completion_tokens,
     cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
     ttftMs,
+    /** From one token to the next, in the mean. */
+    tokenMs: (lastMs - ttftMs) / Math.max(1, answerTokens - 1),
   };
 }
 
-async function alphabetTokens(url: string): Promise<readonly number[]> {
+/** The ids of the tokens that a random model's output may have. */
+export async function alphabetTokens(url: string): Promise<readonly number[]> {
   const response = await post(`${url}/tokenize`, { model: "tiny", prompt: ALPHABET, add_special_tokens: false });
   return ((await response.json()) as { readonly tokens: readonly number[] }).tokens;
 }
 
-async function post(url: string, body: unknown): Promise<Response> {
+/** How many tokens vLLM makes of these messages as a prompt. */
+export async function countTokens(url: string, messages: readonly Message[]): Promise<number> {
+  const response = await post(`${url}/tokenize`, { model: "tiny", messages });
+  return ((await response.json()) as { readonly count: number }).count;
+}
+
+async function post(
+  url: string,
+  body: unknown,
+  more: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
   // A connection that is kept may be closed by vLLM's HTTP server just when the next request is sent.
-  const headers = { "Content-Type": "application/json", Connection: "close" };
-  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const headers = { ...more, "Content-Type": "application/json", Connection: "close" };
+  const init = { method: "POST", headers, body: JSON.stringify(body) };
+  const response = await fetch(url, signal === undefined ? init : { ...init, signal });
   if (response.status !== 200) assert.fail(`${response.status} from ${url}: ${await response.text()}`);
   return response;
 }

@@ -1,7 +1,7 @@
 import type { Random } from "../../../core/contract/profile-plugin.ts";
+import { seededRandom } from "../../../core/contract/test-kit.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { Arrivals } from "./arrivals.ts";
-import type { EventQueue } from "./events.ts";
 import { type SessionFigures, SessionMeter } from "./session-meter.ts";
 import { MAX_BLOCKS, type Prompt, type Trace, type TraceRequest } from "./trace.ts";
 import { SessionCopies, type SessionTurn, sessionsOf, type TraceSession } from "./trace-session.ts";
@@ -14,12 +14,20 @@ export interface SessionLoop {
   readonly warmUpHours: number;
 }
 
+/** Simulated time, or real time where replicas are real. */
+export interface SessionClock {
+  now(): number;
+  at(atMs: number, run: () => void): void;
+  after(ms: number, run: () => void): void;
+}
+
 interface SessionArrivalOptions {
   readonly trace: Trace;
-  readonly clock: EventQueue;
+  readonly clock: SessionClock;
   readonly timeScale: number;
   readonly model: EngineTimes;
-  readonly random: Random;
+  /** Decides the order in which sessions begin. */
+  readonly seed: number;
   readonly replicas: number;
   /** Absent: each session runs once and begins when it did. */
   readonly loop: SessionLoop | undefined;
@@ -49,7 +57,7 @@ const SESSION_HEADER = "x-session-id";
 /** A closed loop: a session's turn comes some time after the end of the one before, so a slow pool gets fewer of them. */
 export class SessionArrivals implements Arrivals {
   readonly requests: TraceRequest[] = [];
-  readonly #clock: EventQueue;
+  readonly #clock: SessionClock;
   readonly #timeScale: number;
   readonly #random: Random;
   readonly #sessions: readonly TraceSession[];
@@ -67,10 +75,10 @@ export class SessionArrivals implements Arrivals {
   #left = 0;
   #arrive: (index: number) => void = () => {};
 
-  constructor({ trace, clock, timeScale, model, random, replicas, loop }: SessionArrivalOptions) {
+  constructor({ trace, clock, timeScale, model, seed, replicas, loop }: SessionArrivalOptions) {
     this.#clock = clock;
     this.#timeScale = timeScale;
-    this.#random = random;
+    this.#random = seededRandom(seed ^ 0x5e55);
     this.#sessions = sessionsOf(trace);
     this.#alone = loop === undefined ? trace.requests.filter(({ turn }) => turn === undefined) : [];
     this.#copies = new SessionCopies(this.#sessions);

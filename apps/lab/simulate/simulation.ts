@@ -36,6 +36,8 @@ export interface SimulationSettings {
   readonly targets?: readonly SimulatedTargets[];
   /** Keeps so many of the trace's sessions under way; absent: they begin as they were recorded. */
   readonly sessions?: SessionLoop;
+  /** Replicas say in their responses how many of a prompt's tokens they had cached. */
+  readonly reportsCached?: boolean;
   /** Is told of every request that is over. */
   readonly ended?: (ticket: Ticket, request: TraceRequest) => void;
 }
@@ -69,7 +71,7 @@ export class Simulation {
 
   /** `deciderOf`: what decides the requests; by default the router's own code with what a router knows. */
   constructor(trace: Trace, loaded: LoadedConfig, settings: SimulationSettings, deciderOf: DeciderOf = () => decideAsAsked) {
-    const { replicas, model, seed, speeds, tokenError, faults, targets = [NO_TARGETS] } = settings;
+    const { replicas, model, seed, speeds, tokenError, faults, targets = [NO_TARGETS], reportsCached = false } = settings;
     this.#settings = settings;
     this.#arrivals = arrivalsOf(trace, settings, this.#queue);
     this.#targets = targets;
@@ -77,7 +79,7 @@ export class Simulation {
       firstToken: (job: Job) => this.#firstToken(job),
       decoded: (batch: number, steps: number, stepMs: number) => this.#recorder.decoded(batch * steps, stepMs),
     };
-    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, events };
+    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, events, reportsCached };
     this.#upstreams = Array.from({ length: replicas }, (_, at) => new Upstream({ ...common, speed: speeds[at] ?? 1 }));
     this.replicas = this.#upstreams.map(({ replica }) => replica);
     this.#decide = deciderOf(this.#upstreams);
@@ -203,6 +205,5 @@ export class Simulation {
 function arrivalsOf(trace: Trace, settings: SimulationSettings, clock: EventQueue): Arrivals {
   const { timeScale, model, seed, replicas, sessions: loop } = settings;
   if (!trace.requests.some(({ turn }) => turn !== undefined)) return new OpenArrivals(trace.requests, clock, timeScale);
-  const random = seededRandom(seed ^ 0x5e55);
-  return new SessionArrivals({ trace, clock, timeScale, model, random, replicas, loop });
+  return new SessionArrivals({ trace, clock, timeScale, model, seed, replicas, loop });
 }

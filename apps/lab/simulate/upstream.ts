@@ -20,6 +20,8 @@ export interface UpstreamOptions {
   readonly requests: readonly TraceRequest[];
   readonly queue: EventQueue;
   readonly events: ReplicaProgress;
+  /** Whether responses say how many of the prompt's tokens were cached, as vLLM's do with --enable-prompt-tokens-details. */
+  readonly reportsCached: boolean;
 }
 
 /** The path on which a request of the trace is sent: it says which one it is. */
@@ -28,6 +30,7 @@ export const tracePath = (index: number) => `/${index}`;
 /** A modelled replica as the router meets it: it serves connections, or fails them. */
 export class Upstream implements ReplicaConnections {
   readonly replica: Replica;
+  readonly reportsCached: boolean;
   readonly #requests: readonly TraceRequest[];
   readonly #soundTokensPerMs: number;
   readonly #queue: EventQueue;
@@ -36,7 +39,8 @@ export class Upstream implements ReplicaConnections {
   /** Since when its endpoint is not available; Infinity while it is. */
   #goneSinceMs = Number.POSITIVE_INFINITY;
 
-  constructor({ model, speed, requests, queue, events }: UpstreamOptions) {
+  constructor({ model, speed, requests, queue, events, reportsCached }: UpstreamOptions) {
+    this.reportsCached = reportsCached;
     this.#requests = requests;
     this.#soundTokensPerMs = (model.prefillTokensPerS / 1000) * speed;
     this.#queue = queue;
@@ -182,8 +186,9 @@ class Connection implements ReplicaConnection, WatchedTry {
 
   /** The response is complete; at its end it reports what the router learns from. */
   finished(): void {
-    const { prompt, outputTokens } = this.job.request;
-    const usage = { prompt_tokens: prompt.tokens, completion_tokens: outputTokens };
+    const { request, cachedTokens } = this.job;
+    const details = this.#owner.reportsCached && { prompt_tokens_details: { cached_tokens: cachedTokens } };
+    const usage = { prompt_tokens: request.prompt.tokens, completion_tokens: request.outputTokens, ...details };
     this.#write(Buffer.from(`data: ${JSON.stringify({ usage })}\n\n`));
     this.#reader?.end(false);
   }

@@ -104,13 +104,13 @@ async function measure(stack: Stack, replayed: Replayed, at: number, speed: numb
 }
 
 /** The simulator's own model of a replica, at a multiple of its speed; what the trace's models are called, they all serve. */
-function mockOptions({ requests }: Trace, speed: number): MockOptions {
+export function mockOptions({ requests }: Trace, speed: number, streamInterval = STREAM_INTERVAL): MockOptions {
   const [model = "", ...adapters] = new Set(requests.map((request) => request.model));
   const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs, chunkTokens, maxRunning } = ENGINE_TIMES;
   const { kvTokens, blockTokens } = ENGINE_TIMES;
   return {
     ...{ model, adapters, prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs, chunkTokens },
-    ...{ maxRunning, kvTokens, blockTokens, timeScale: 1 / speed, streamInterval: STREAM_INTERVAL, seenLimit: 1 },
+    ...{ maxRunning, kvTokens, blockTokens, timeScale: 1 / speed, streamInterval, seenLimit: 1 },
   };
 }
 

@@ -29,7 +29,7 @@ interface RouterLogs {
   readonly incidents: readonly string[];
 }
 
-interface Counters {
+export interface Counters {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   /** From a request's body to its first token. */

@@ -7,6 +7,7 @@ import type { LoadView } from "../../../../core/contract/load-view.ts";
 import { z } from "../../../../core/contract/options.ts";
 import { defineFilter, defineScorer } from "../../../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../../../core/contract/request.ts";
+import type { Ticket } from "../../../../core/ticket.ts";
 import { seededRandom } from "../../../support/endpoints.ts";
 import { loadSpec } from "./load-spec.ts";
 import { makeTrace, makeTraced } from "./traces.ts";
@@ -50,6 +51,19 @@ function watcher(look: (request: InferenceRequest, load: LoadView) => void) {
 }
 
 describe("a simulation", () => {
+  it("has replicas that report cached tokens, if it is asked to", async () => {
+    const loaded = await loadSpec("");
+    for (const reportsCached of [false, true]) {
+      const reported: (number | undefined)[] = [];
+      const ended = ({ usage }: Ticket) => void reported.push(usage?.cachedTokens);
+      const { hitRatio } = new Simulation(TRACE, loaded, { ...SETTINGS, reportsCached, ended }).run();
+      const prompts = TRACE.requests.reduce((sum, { prompt }) => sum + prompt.tokens, 0);
+      const cached = reported.reduce((sum: number, tokens) => sum + (tokens ?? 0), 0);
+      assert.equal(cached, reportsCached ? Math.round(hitRatio * prompts) : 0);
+      assert.ok(hitRatio > 0 && reported.every((tokens) => (tokens !== undefined) === reportsCached));
+    }
+  });
+
   it("answers every request, and again the same way with the same seed", async () => {
     const run = async (seed: number) =>
       new Simulation(TRACE, await loadSpec("  plugins: [ { type: random } ]\n"), { ...SETTINGS, seed }).run();
