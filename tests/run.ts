@@ -13,8 +13,9 @@ import { KINDS, ROOT, type Runtime, runtimes } from "./support/suite/runtimes.ts
 import { groups, isPure, onEveryRuntime, testFiles } from "./support/suite/selection.ts";
 
 const SLOWEST_SHOWN = 10;
-/** Of processes with failed tests that run again. */
+/** Of processes with failed tests that run again, and how often. */
 const MOST_REPEATED = 8;
+const MOST_TIMES = 2;
 
 interface Job {
   readonly runtime: Runtime;
@@ -55,14 +56,15 @@ async function runJob({ runtime, files, isSample }: Job): Promise<GroupResult> {
 }
 
 /**
- * Of the whole suite, runs what failed once more, one by one on a machine that does nothing else, unless there is much of it: what fails again is a fault. What
- * passes then is named as unsteady, since it may be one too.
+ * Of the whole suite, runs what failed up to twice more, one by one on a machine that does nothing else, unless there is much of it: what
+ * fails each time is a fault. What passes then is named as unsteady, since it may be one too.
  */
 async function repeated(done: readonly Done[]): Promise<GroupResult[]> {
   const results: GroupResult[] = [];
   const isRepeated = done.filter(({ result }) => !result.isGood).length <= MOST_REPEATED;
   for (const { job, result } of done) {
-    const again = result.isGood || !isRepeated ? result : await runJob(job);
+    let again = result;
+    for (let time = 0; time < MOST_TIMES && isRepeated && !again.isGood; time++) again = await runJob(job);
     if (again.isGood && !result.isGood)
       console.log(`UNSTEADY: ${job.runtime.name}: ${result.failed} failed beside others, none alone: ${job.files.join(" ")}`);
     results.push(again);
