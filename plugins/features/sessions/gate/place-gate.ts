@@ -16,9 +16,9 @@ const MOST_SORTED = 64;
 
 /**
  * Gives sessions places in replicas' caches, so that what has places fits. A session that pauses keeps its place until a turn waits for
- * the room, the replica has nothing else to compute, and the place is worth less than what the replica could compute meanwhile. Both
- * sides are prompt tokens in a time: what keeping the place saves, if the session comes back as sessions do after such a pause, and what
- * the replica computes.
+ * the room, and the place is worth less than what the replica could compute meanwhile. Both sides are prompt tokens in a time: what
+ * keeping the place saves, if the session comes back as sessions do after such a pause, and what the replica computes. A place that saves
+ * something is kept for as long as the replica has other prompts to compute.
  */
 export class PlaceGate {
   readonly #pauses = new LearnedPauses();
@@ -41,8 +41,8 @@ export class PlaceGate {
   /**
    * Where the turn goes; undefined: it has to wait. While nobody waits a session with a place goes anywhere, so that nothing but the
    * profile decides: what is cached speaks for its place already, and load may speak for another one. So does a session without a place
-   * where every replica has room for it, or could make room for less than it is worth. Who has no place, and comes while others wait,
-   * waits behind them.
+   * where any replica has room for it, or could make room for less than it is worth. Who has no place, and comes while others wait, waits
+   * behind them.
    */
   place(turn: Turn, standing: Standing, replicas: readonly GateReplica[], nowMs: number): number | undefined {
     const { session, tokens } = turn;
@@ -133,7 +133,10 @@ export class PlaceGate {
     return best;
   }
 
-  /** The idle one where those who would have to go save least; undefined where keeping them saves more than the turn's work is. */
+  /**
+   * The one where those who would have to go save least; undefined where keeping them saves more than the turn's work is. A replica that
+   * has other prompts to compute counts only if they save hardly anything.
+   */
   #cheapest(tokens: number, wanted: number, replicas: readonly GateReplica[], nowMs: number): GateReplica | undefined {
     // A turn that is twice as long as a session keeps the replica busy for twice as long, and needs twice the room.
     const share = tokens / this.#meanTokens;
