@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runProgram, withClients } from "./client.ts";
-import { assertServed, linesSince, stacks } from "./stack.ts";
+import { assertServedAt, linesSince, stacks } from "./stack.ts";
 import { asked, assertTold, type Told } from "./told.ts";
 
 withClients("litellm", (dir) => {
@@ -18,11 +18,7 @@ withClients("litellm", (dir) => {
           "POST /v1/messages": 2,
           "POST /v1/messages in a stream": 1,
         });
-        for (const path of ["/v1/chat/completions", "/v1/messages"])
-          assertServed(
-            lines.filter((line) => line.path === path),
-            path,
-          );
+        assertServedAt(lines, ["/v1/chat/completions", "/v1/messages"]);
       });
     });
   }

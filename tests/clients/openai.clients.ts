@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runProgram, withClients } from "./client.ts";
-import { assertServed, linesSince, MODEL, OTHER, SERVED, stacks } from "./stack.ts";
+import { assertServedAt, linesSince, MODEL, OTHER, SERVED, stacks } from "./stack.ts";
 import { asked, assertTold, type Told } from "./told.ts";
 
 interface OpenAiTold extends Told {
@@ -32,11 +32,7 @@ withClients("the openai packages", (dir) => {
             "POST /v1/responses": 2,
             "POST /v1/responses in a stream": 1,
           });
-          for (const path of ["/v1/chat/completions", "/v1/completions", "/v1/responses"])
-            assertServed(
-              lines.filter((line) => line.path === path),
-              path,
-            );
+          assertServedAt(lines, ["/v1/chat/completions", "/v1/completions", "/v1/responses"]);
         });
       }
     });

@@ -75,3 +75,12 @@ export function assertServed(lines: readonly ServedLine[], path: string): void {
     assert.ok((line.promptTokens ?? 0) > 0 && (line.outputTokens ?? 0) > 0, JSON.stringify(line));
   }
 }
+
+/** The same for the lines of each of these paths. */
+export function assertServedAt(lines: readonly ServedLine[], paths: readonly string[]): void {
+  for (const path of paths)
+    assertServed(
+      lines.filter((line) => line.path === path),
+      path,
+    );
+}

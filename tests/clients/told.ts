@@ -11,6 +11,11 @@ export interface Told {
   readonly calls: readonly { readonly name: string; readonly arguments: unknown }[];
 }
 
+export interface TellsResults extends Told {
+  /** What the model said to the results of tools. */
+  readonly results: readonly string[];
+}
+
 /** The mock has the same words for the same request; the real model's texts may differ in their last bits. */
 export function assertTold({ texts, tokens, calls }: Told, { isMock }: Stack): void {
   for (const [api, { whole, stream }] of Object.entries(texts)) {
@@ -19,6 +24,11 @@ export function assertTold({ texts, tokens, calls }: Told, { isMock }: Stack): v
   }
   for (const count of tokens) assert.ok(count > 0 && count <= 24, `${tokens}`);
   for (const call of calls) assert.deepEqual(call, { name: "get_weather", arguments: { city: "Oslo" } });
+}
+
+export function assertToldResults(told: TellsResults, stack: Stack): void {
+  assertTold(told, stack);
+  for (const text of told.results) assert.ok(text.length > 0, "No words to the result of a tool");
 }
 
 /** How often each path was asked, in streams and whole. */
