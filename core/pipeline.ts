@@ -7,12 +7,12 @@ import type { InferenceRequest } from "./contract/request.ts";
 import type { WaitingPlace, WaitOwner } from "./contract/slots/admit.ts";
 import type { Answer } from "./contract/slots/answer.ts";
 import type { BodyDecoder, RequestReceiver } from "./contract/slots/decode.ts";
+import type { ForwardOwner, Sending } from "./contract/slots/send.ts";
 import { decide } from "./decide/decide.ts";
+import { plan } from "./decide/plan.ts";
 import { Forward } from "./forward/forward.ts";
-import { Handover } from "./forward/handover.ts";
-import type { ForwardOwner, Sending } from "./forward/sending.ts";
 import type { Pool } from "./pool/pool.ts";
-import { type Draft, makeDraft } from "./request/draft.ts";
+import { makeDraft } from "./request/draft.ts";
 import { redistributes } from "./request/draw-target.ts";
 import { parse, withTarget } from "./request/parse.ts";
 import type { Run } from "./run.ts";
@@ -98,9 +98,13 @@ export function route(run: Run, owner: ForwardOwner): Sending {
   const request = drawn(run, load);
   const decision = decided(run, request, load);
   times.decidedAtMs = clock.now();
+  const leg = legOf(decision, run);
+  const [sender] = decision.legs.length > 1 ? run.config.slots.send : [];
+  const sending = sender?.plugin.send(run, owner);
+  if (sending !== undefined) return sending;
+  const draft = makeDraft(request, run, run.ticket.trace);
   const { gateway } = run.response;
-  if (gateway !== undefined) return new Handover(run, gateway, request, legOf(run, decision), draftOf(run, request), owner);
-  return new Forward(run, request, legOf(run, decision), draftOf(run, request), owner);
+  return gateway === undefined ? new Forward(run, request, leg, draft, owner) : gateway.handOver(run, leg, draft, owner);
 }
 
 /**
@@ -125,7 +129,8 @@ export function decideAgain(run: Run, forward: Sending): void {
     request = drawn(run, load);
     decision = decided(run, request, load);
   }
-  forward.beginAgain(request, legOf(run, decision), draftOf(run, request), clock.now());
+  legOf(decision, run);
+  forward.beginAgain(clock.now());
 }
 
 /** Copies of the request may be sent behind it, which never waits for them. */
@@ -149,12 +154,16 @@ function decided(run: Run, request: InferenceRequest, load: LoadView): Decision 
   const [comparer] = config.slots.compare;
   if (comparer === undefined || ticket.decision !== undefined) ticket.decision = choose(run, request, load);
   else {
+    const own = plugins.times.profileFor(config.profile, load.nowMs);
     ticket.decision = comparer.plugin.compare(run, {
       request,
       load,
-      profile: plugins.times.profileFor(config.profile, load.nowMs),
+      profile: own,
       random: services.random,
-      decide: (profile: Profile, random: Random) => decide(request, factsFor(run), profile, load, random),
+      decide: (profile: Profile, random: Random) =>
+        profile === own
+          ? plan(config.slots, request, factsFor(run), own, load, random)
+          : decide(request, factsFor(run), profile, load, random),
     });
   }
   return ticket.decision;
@@ -163,7 +172,8 @@ function decided(run: Run, request: InferenceRequest, load: LoadView): Decision 
 function choose(run: Run, request: InferenceRequest, load: LoadView): Decision {
   const { config, parts } = run;
   const { services, plugins } = parts;
-  return decide(request, factsFor(run), plugins.times.profileFor(config.profile, load.nowMs), load, services.random);
+  const profile = plugins.times.profileFor(config.profile, load.nowMs);
+  return plan(config.slots, request, factsFor(run), profile, load, services.random);
 }
 
 /** What the decision reads of the pool: where a gateway sends the request, the endpoints that it can send it to. */
@@ -172,8 +182,8 @@ function factsFor({ response, pool }: Run): Facts {
   return response.gateway === undefined ? facts : response.gateway.reachable(facts);
 }
 
-/** Today there is always one leg, and the client gets its response. */
-function legOf({ ticket }: Run, { legs, refusal }: Decision): Decision["legs"][number] {
+/** The leg whose response the client gets. Throws RouterError where no endpoint may serve it. */
+function legOf({ legs, refusal }: Decision, { ticket }: Run): Decision["legs"][number] {
   if (refusal !== undefined) throw ticket.principal?.models === undefined ? refusal : withoutNames(refusal);
   return legs[0]!;
 }
@@ -182,10 +192,6 @@ function legOf({ ticket }: Run, { legs, refusal }: Decision): Decision["legs"][n
 function withoutNames(refusal: RouterError): RouterError {
   if (refusal.code !== "model_not_found") return refusal;
   return new RouterError("model_not_found", "No replica serves this model; GET /v1/models lists those that this key may use.");
-}
-
-function draftOf(run: Run, request: InferenceRequest): Draft {
-  return makeDraft(request, run, run.config.settings, run.ticket.trace);
 }
 
 function tooSlowRefusals(): RouterError {

@@ -1,6 +1,7 @@
 import type { Decision } from "./contract/decision.ts";
 import type { MirrorRecord } from "./contract/mirror.ts";
 import type { Attempt, Outcome, OutcomeError, RequestTimes, Usage } from "./contract/outcome.ts";
+import type { PrefillRecord } from "./contract/prefill-record.ts";
 import type { Principal } from "./contract/principal.ts";
 import type { InferenceRequest } from "./contract/request.ts";
 import type { SessionTurn } from "./contract/session-turn.ts";
@@ -74,6 +75,7 @@ export class Ticket implements Outcome {
   decision: Decision | undefined = undefined;
   shadow: ShadowChoice | undefined = undefined;
   mirrors: readonly MirrorRecord[] | undefined = undefined;
+  prefill: PrefillRecord | undefined = undefined;
   // Tries; the last two are of the newest one.
   readonly attempts: Attempt[] = [];
   expectedFirstByteMs = Number.NaN;

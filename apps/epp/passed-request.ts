@@ -1,4 +1,8 @@
+import type { Leg } from "../../core/contract/decision.ts";
+import type { ForwardOwner, Sending } from "../../core/contract/slots/send.ts";
 import { addressOf, type Gateway, type Picked } from "../../core/pool/gateway.ts";
+import type { Draft } from "../../core/request/draft.ts";
+import type { Run } from "../../core/run.ts";
 import type { Facts } from "../../core/state/facts.ts";
 import { type Framing, NO_BODY } from "../../core/wire/framing.ts";
 import type { Head } from "../../core/wire/head.ts";
@@ -10,6 +14,7 @@ import type { HeaderMap, HeaderMutation, HttpBody, HttpHeaders, ProcessingReques
 import { DESTINATION, destinationMetadata, factsWithin, responseDetails, SERVED_HEADER, servedAddress } from "./gateway-facts.ts";
 import type { GatewayResponse } from "./gateway-response.ts";
 import type { Call } from "./grpc/call.ts";
+import { Handover } from "./handover.ts";
 import { responseHeadText } from "./head-text.ts";
 import { headerChanges, setHeader } from "./header-changes.ts";
 import { PIECE_BYTES, pieceMessage, responseMessage } from "./messages.ts";
@@ -57,6 +62,10 @@ export class PassedRequest implements Gateway, WatchedTry {
 
   bodyChanged(): void {
     this.#isBodyChanged = true;
+  }
+
+  handOver(run: Run, leg: Leg, draft: Draft, owner: ForwardOwner): Sending {
+    return new Handover(run, this, leg, draft, owner);
   }
 
   pass(picked: Picked): void {

@@ -34,26 +34,32 @@ export function spliceText(body: Uint8Array, span: Span, target: string): readon
 }
 
 const OPENING_BRACE = 0x7b;
+const COMMA = UTF8.encode(",");
 
-/**
- * The body, which is a JSON object, with the value of its `cache_salt` at `saltSpan` replaced by `salt`, or with that key added in front
- * where `saltSpan` begins below 0; and with the model as in `spliceModel`. `salt` needs no escapes.
- */
-export function spliceSalt(
-  body: Uint8Array,
-  saltSpan: Span,
-  salt: string,
-  modelSpan: Span,
-  target: string,
-): readonly Uint8Array[] {
-  const start = saltSpan[0] < 0 ? body.indexOf(OPENING_BRACE) + 1 : saltSpan[0];
-  const end = saltSpan[0] < 0 ? start : saltSpan[1];
-  const written = UTF8.encode(saltSpan[0] < 0 ? `"cache_salt":"${salt}",` : `"${salt}"`);
-  const name = encodeName(target);
-  const isBefore = start <= modelSpan[0];
-  return isBefore
-    ? [body.subarray(0, start), written, body.subarray(end, modelSpan[0]), name, body.subarray(modelSpan[1])]
-    : [body.subarray(0, modelSpan[0]), name, body.subarray(modelSpan[1], start), written, body.subarray(end)];
+/** What a member of a JSON object is to be. */
+export interface Member {
+  /** Needs no escapes. */
+  readonly key: string;
+  /** Of the value that is replaced; [-1, -1] for a key that the object does not have: it is added in front. */
+  readonly span: Span;
+  /** The new value, as JSON. */
+  readonly value: Uint8Array;
+}
+
+/** The body, which is a JSON object that is not empty, with these members, in parts as above. */
+export function spliceMembers(body: Uint8Array, members: readonly Member[]): readonly Uint8Array[] {
+  const front = body.indexOf(OPENING_BRACE) + 1;
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  for (const { key, span, value } of members.toSorted((one, other) => one.span[0] - other.span[0])) {
+    const [start, end] = span[0] < 0 ? [front, front] : span;
+    parts.push(body.subarray(at, start));
+    if (span[0] < 0) parts.push(UTF8.encode(`"${key}":`), value, COMMA);
+    else parts.push(value);
+    at = end;
+  }
+  parts.push(body.subarray(at));
+  return parts;
 }
 
 function isSameName(body: Uint8Array, span: Span, target: string, encoded: Uint8Array): boolean {

@@ -1,5 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { RouterError } from "./errors.ts";
+import type { Pairing } from "./pairing.ts";
 import type { DrawMethod } from "./request.ts";
 
 /** What was chosen, and why, without the error of a refusal, which refers to the request: this may be kept. */
@@ -14,8 +15,10 @@ export interface Choice {
   readonly draw: DrawMethod | undefined;
   /** Every endpoint of the pool at that moment. */
   readonly endpoints: readonly Endpoint[];
-  /** One for each endpoint that takes part in serving the request; today always one. */
+  /** One for each endpoint that takes part in serving the request. The client gets the response of the first one. */
   readonly legs: readonly Leg[];
+  /** Whether its prompt is processed on another endpoint, and why; absent where the config separates nothing. */
+  readonly pairing?: Pairing;
   /** Plugins that broke their contract on this request. */
   readonly faults: readonly Fault[];
 }
@@ -31,8 +34,13 @@ export interface Decision extends Choice {
   readonly refusal: RouterError | undefined;
 }
 
+/** What an endpoint does of a request, where two share it: process the prompt, or generate the answer. */
+export type LegRole = "prefill" | "decode";
+
 /** One profile's choice: which endpoints were dropped, how the others scored, and in which order they are tried. */
 export interface Leg {
+  /** Absent: the whole request. */
+  readonly role?: LegRole;
   readonly profile: string;
   /** Which endpoints each filter dropped, in the order the filters ran. */
   readonly dropped: readonly Dropped[];

@@ -7,6 +7,8 @@ import type { DecodeSlot } from "./slots/decode.ts";
 import type { EnterSlot } from "./slots/enter.ts";
 import type { LinesSlot } from "./slots/lines.ts";
 import type { LostSlot } from "./slots/lost.ts";
+import type { PlanSlot } from "./slots/plan.ts";
+import type { SendSlot } from "./slots/send.ts";
 import type { SettledSlot } from "./slots/settled.ts";
 import type { ShownSlots } from "./slots/shown.ts";
 import type { TapSlot } from "./slots/tap.ts";
@@ -28,7 +30,9 @@ export interface Feature<Config extends RunningConfigView = RunningConfigView>
     DecodeSlot,
     AdmitSlot,
     AnswerSlot,
+    PlanSlot,
     CompareSlot,
+    SendSlot,
     CopySlot,
     TapSlot,
     LinesSlot,

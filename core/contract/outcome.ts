@@ -1,5 +1,6 @@
 import type { Decision } from "./decision.ts";
 import type { MirrorRecord } from "./mirror.ts";
+import type { PrefillRecord } from "./prefill-record.ts";
 import type { Principal } from "./principal.ts";
 import type { InferenceRequest } from "./request.ts";
 import type { SessionTurn } from "./session-turn.ts";
@@ -20,8 +21,10 @@ export interface RequestRecord {
   readonly session?: SessionTurn | undefined;
   /** How it waited for room in the pool; absent if it did not. */
   readonly wait?: WaitRecord | undefined;
-  /** Every try at an endpoint, in order. */
+  /** Every try at an endpoint for its response, in order. */
   readonly attempts: readonly Attempt[];
+  /** What became of its prompt on an endpoint of its own; absent if it had none. */
+  readonly prefill?: PrefillRecord | undefined;
   /**
    * Status sent to the client; 0 when it left before one was sent. Where the client had got a head before there was a response
    * (`spec.keepAlive.beforeHeadMs`), that of the response.

@@ -1,31 +1,38 @@
+import type { Profile } from "../active-config.ts";
+import type { LegRole } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { expectedFirstTokenMs } from "../contract/expected-wait.ts";
-import type { AttemptFailure } from "../contract/outcome.ts";
+import type { Attempt, AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { Booking } from "../pool/booking.ts";
 import type { Run } from "../run.ts";
-import type { Ticket } from "../ticket.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
-/** Takes what a try needs at the endpoint. What is expected there is noted before the try itself counts. */
+/**
+ * Takes what a try needs at the endpoint. What is expected there is noted before the try itself counts; where it only generates, that
+ * was noted of the one that processes the prompt.
+ */
 export function book(
   { ticket, config, pool, parts }: Run,
   request: InferenceRequest,
   endpoint: Endpoint,
   nowMs: number,
+  role?: LegRole,
+  profile: Profile = config.profile,
 ): Booking {
   const before = pool.load.at(nowMs);
-  ticket.expectedFirstByteMs = expectedFirstTokenMs(request, endpoint, before);
-  tellChosen(config.profile, request, endpoint, before, parts.services.log);
-  const booking = new Booking(request, endpoint, pool, pool.control.traffic, nowMs);
+  if (role !== "decode") ticket.expectedFirstByteMs = expectedFirstTokenMs(request, endpoint, before);
+  tellChosen(profile, request, endpoint, before, parts.services.log);
+  const booking = new Booking(request, endpoint, pool, pool.control.traffic, nowMs, role);
   booking.sent();
-  ticket.predictedTokens = pool.prefixIndex && booking.predictedTokens;
+  if (role !== "decode") ticket.predictedTokens = pool.prefixIndex && booking.predictedTokens;
   return booking;
 }
 
-/** Adds a try that is over to the ticket. */
+/** Adds a try that is over to the list. */
 export function noteTry(
-  { attempts, times }: Ticket,
+  attempts: Attempt[],
+  { ticket: { times } }: Run,
   { name }: Endpoint,
   result: number | AttemptFailure,
   beganAtMs: number,

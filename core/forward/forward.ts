@@ -1,9 +1,11 @@
 import type { Leg } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import type { ForwardOwner, Sending } from "../contract/slots/send.ts";
 import { unfinished, upstreamError } from "../errors/upstream-errors.ts";
 import type { ReplicaConnection } from "../pool/connections.ts";
-import { type Draft, requestHead } from "../request/draft.ts";
+import { type Draft, makeDraft, requestHead } from "../request/draft.ts";
 import type { Run } from "../run.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
 import { traceLine } from "../wire/trace-lines.ts";
@@ -11,9 +13,8 @@ import { book, noteTry } from "./book.ts";
 import { LegRetries } from "./leg-retries.ts";
 import { Relay } from "./relay.ts";
 import { isOverload, type NextStep } from "./retry-policy.ts";
-import type { ForwardOwner, Sending } from "./sending.ts";
 import { tellFreed } from "./tell-lost.ts";
-import { Try, type TryOwner } from "./try.ts";
+import { type LegTries, Try, type TryOwner } from "./try.ts";
 
 const NONE: readonly Try[] = [];
 
@@ -21,6 +22,8 @@ const NONE: readonly Try[] = [];
 export class Forward implements Sending, TryOwner {
   readonly #run: Run;
   readonly #owner: ForwardOwner;
+  /** Undefined for a whole request, whose response is relayed. */
+  readonly #tries: LegTries | undefined;
   #request: InferenceRequest;
   #draft: Draft;
   #retries: LegRetries;
@@ -32,8 +35,9 @@ export class Forward implements Sending, TryOwner {
   #cancelPause: (() => void) | undefined;
 
   /** Call `begin` when it is stored: the first try may fail at once. */
-  constructor(run: Run, request: InferenceRequest, leg: Leg, draft: Draft, owner: ForwardOwner) {
+  constructor(run: Run, request: InferenceRequest, leg: Leg, draft: Draft, owner: ForwardOwner, tries?: LegTries) {
     this.#run = run;
+    this.#tries = tries;
     this.#owner = owner;
     this.#request = request;
     this.#draft = draft;
@@ -45,11 +49,11 @@ export class Forward implements Sending, TryOwner {
     this.#tryNext(nowMs);
   }
 
-  /** Goes on with another choice, after `missedTarget`. */
-  beginAgain(request: InferenceRequest, leg: Leg, draft: Draft, nowMs: number): void {
-    this.#request = request;
-    this.#draft = draft;
-    this.#retries = new LegRetries(this.#run, request, leg.order);
+  beginAgain(nowMs: number): void {
+    const { request, decision, trace } = this.#run.ticket;
+    this.#request = request!;
+    this.#draft = makeDraft(request!, this.#run, trace);
+    this.#retries = new LegRetries(this.#run, request!, decision!.legs[0]!.order);
     this.#tryNext(nowMs);
   }
 
@@ -67,14 +71,30 @@ export class Forward implements Sending, TryOwner {
     return this.#isBodyFree();
   }
 
+  /** Goes on at the same endpoint with what its draft has for a further try. Returns false where that has nothing, or it is too late. */
+  sendAgain(result: number | AttemptFailure): boolean {
+    const { pool, parts, response } = this.#run;
+    const { again } = this.#draft;
+    const tried = this.#try;
+    if (again === undefined || tried === undefined || tried.isOver || response.hasStarted) return false;
+    const nowMs = parts.services.clock.now();
+    tried.drop(result, false);
+    this.#draft = again;
+    pool.retryBudget.retry(nowMs);
+    if (!this.#sendTo(tried.endpoint, this.#retries.needsFresh, nowMs)) this.#tryNext(nowMs);
+    return true;
+  }
+
   // Reports from the try.
 
   responded(status: number): boolean {
     this.#retries.mayHaveDied = false;
-    if (!isOverload(status) || this.#retries.stepAfter({ type: "status", status }) === "relay") return true;
-    this.#try!.drop(status);
-    this.#retryNext(true);
-    return false;
+    if (isOverload(status) && this.#retries.stepAfter({ type: "status", status }) !== "relay") {
+      this.#try!.drop(status);
+      this.#retryNext(true);
+      return false;
+    }
+    return status < 400 || !this.sendAgain(status);
   }
 
   missedTarget(): boolean {
@@ -113,6 +133,7 @@ export class Forward implements Sending, TryOwner {
   #retryNext(wasDelivered: boolean): void {
     const { pool, parts } = this.#run;
     const { clock } = parts.services;
+    if (wasDelivered) this.#draft = this.#draft.again ?? this.#draft;
     if (wasDelivered) pool.retryBudget.retry(clock.now());
     const pauseMs = this.#retries.takeRetry();
     if (pauseMs < 1) return this.#tryNext(clock.now());
@@ -139,6 +160,7 @@ export class Forward implements Sending, TryOwner {
   /** Goes back to the replica whose kept connection ended, on a fresh one: there the same end is a real failure. */
   #tryFresh(): void {
     this.#retries.mayTryFresh = false;
+    this.#draft = this.#draft.again ?? this.#draft;
     const nowMs = this.#run.parts.services.clock.now();
     if (this.#sendTo(this.#try!.endpoint, true, nowMs)) return;
     if (this.#retries.stepAfter({ type: "not-sent" }) === "next") this.#tryNext(nowMs);
@@ -148,16 +170,18 @@ export class Forward implements Sending, TryOwner {
   /** Makes a try; returns false if nothing was sent. */
   #sendTo(endpoint: Endpoint, isFresh: boolean, nowMs: number): boolean {
     const { ticket, pool, parts, connections } = this.#run;
+    const attempts = this.#tries?.attempts ?? ticket.attempts;
     // The endpoint may have left the pool since the decision, for example while another try waited for its connect timeout.
     const isCurrent = pool.load.isCurrent(endpoint);
     const connection = isCurrent ? (connections ?? pool.connections).of(endpoint).take(isFresh) : undefined;
     if (connection === undefined) {
-      noteTry(ticket, endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
+      noteTry(attempts, this.#run, endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
       return false;
     }
     if (this.#try?.needsBody === true) this.#unsent = [...this.#unsent, this.#try];
-    const booking = book(this.#run, this.#request, endpoint, nowMs);
-    this.#try = new Try(pool, parts.services.clock, this.#run, booking, new Relay(endpoint, connection, this.#run), this);
+    const booking = book(this.#run, this.#request, endpoint, nowMs, this.#draft.role, this.#tries?.profile);
+    const reader = this.#tries?.readerFor?.(endpoint, connection) ?? new Relay(endpoint, connection, this.#run);
+    this.#try = new Try(pool, parts.services.clock, this.#run, booking, reader, this, this.#tries);
     this.#send(endpoint, connection, this.#try.front);
     return true;
   }

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../contract/endpoint.ts";
+import type { Usage } from "../contract/outcome.ts";
 import type { Tap } from "../contract/slots/tap.ts";
 import type { ReadConnection } from "../pool/connections.ts";
 import type { Run } from "../run.ts";
@@ -88,6 +89,10 @@ export class Relay implements TryReader {
   flaw(): Flaw | undefined {
     const flaw = this.#check?.flaw(this.#tap?.tail() ?? NO_BYTES, this.#run.ticket.responseBytes, this.#events?.stream);
     return flaw?.isCut && this.#hasLength ? { ...flaw, isCut: false } : flaw;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#run.ticket.usage;
   }
 
   get content(): Content {

@@ -29,6 +29,7 @@ export interface BytesOwner {
 /** Reads a response that nobody gets: counts and checks its bytes, and throws them away. */
 export class SilentReader implements TryReader {
   readonly takesErrorEvent = false;
+  readonly usage = undefined;
   readonly content = "unread";
   readonly #parts: SilentParts;
   readonly #bytesOwner: BytesOwner;

@@ -1,3 +1,4 @@
+import type { Usage } from "../contract/outcome.ts";
 import type { ReadConnection } from "../pool/connections.ts";
 import type { Content } from "../state/traffic.ts";
 import type { Flaw } from "../stream/response-check.ts";
@@ -19,6 +20,8 @@ export interface TryReader extends ResponseReader {
   endResponse(isVerbatimEnd: boolean): void;
   /** What is wrong with a complete response; undefined if it is what its API says. Asked before `close`. */
   flaw(): Flaw | undefined;
+  /** What a sound response reported; undefined if nothing. Known once it is closed. */
+  readonly usage: Usage | undefined;
   /** Whether anything was generated in a response that is sound. Known once it is closed. */
   readonly content: Content;
   /** Whether an event stream has had its last event, and none has begun behind it. Asked before `close`. */

@@ -1,7 +1,9 @@
+import type { Profile } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { AttemptFailure } from "../contract/outcome.ts";
+import type { Attempt, AttemptFailure } from "../contract/outcome.ts";
 import type { Booking } from "../pool/booking.ts";
+import type { ReplicaConnection } from "../pool/connections.ts";
 import type { Pool } from "../pool/pool.ts";
 import type { Run } from "../run.ts";
 import type { Flaw } from "../stream/response-check.ts";
@@ -13,6 +15,16 @@ import { isOverload } from "./retry-policy.ts";
 import { tellLost } from "./tell-lost.ts";
 import type { ReaderOwner, TryReader } from "./try-reader.ts";
 import { type UnlistedOwner, UnlistedTry } from "./unlisted-try.ts";
+
+/** Of a leg that is not the whole request: how its tries are made, and where they are noted. */
+export interface LegTries {
+  readonly profile: Profile;
+  readonly attempts: Attempt[];
+  /** Undefined: the client gets the response. */
+  readerFor?(endpoint: Endpoint, connection: ReplicaConnection): TryReader;
+  /** A try's prompt is processed, or its first token came. */
+  promptProcessed?(nowMs: number): void;
+}
 
 /** Who makes the try, and decides what follows from it. */
 export interface TryOwner {
@@ -42,12 +54,22 @@ export class Try implements ReaderOwner, UnlistedOwner {
   readonly #run: Run | undefined;
   readonly #owner: TryOwner;
   readonly #unlisted: UnlistedTry | undefined;
+  readonly #tries: LegTries | undefined;
   #status = 0;
   #isOver = false;
   #isUnsent = true;
 
   /** `run` is undefined for a copy: what becomes of it is noted nowhere, and nobody learns from it what the endpoint is. */
-  constructor(pool: Pool, clock: Clock, run: Run | undefined, booking: Booking, reader: TryReader, owner: TryOwner) {
+  constructor(
+    pool: Pool,
+    clock: Clock,
+    run: Run | undefined,
+    booking: Booking,
+    reader: TryReader,
+    owner: TryOwner,
+    tries?: LegTries,
+  ) {
+    this.#tries = tries;
     this.#pool = pool;
     this.#clock = clock;
     this.#run = run;
@@ -86,15 +108,19 @@ export class Try implements ReaderOwner, UnlistedOwner {
     this.over("aborted", false);
   }
 
-  /** The replica says that it has not worked on the request: the response is not passed on. */
-  drop(status: number): void {
-    this.booking.responded(status);
+  /**
+   * The replica says that it has not worked on the request: the response is not passed on. `isOwn`: that is its own doing, so it counts
+   * when the endpoint is judged.
+   */
+  drop(result: number | AttemptFailure, isOwn = true): void {
+    if (this.#isOver) return;
+    if (typeof result === "number") this.booking.responded(result);
     if (this.#unlisted?.hasWhole !== true) this.reader.connection.destroy();
-    this.over(status, false);
+    this.over(result, false, "", isOwn ? result : "aborted");
   }
 
-  /** It is over, unless it is already. `lack`: what a response that is malformed lacks. */
-  over(result: number | AttemptFailure, isSound: boolean, lack = ""): void {
+  /** It is over, unless it is already. `lack`: what a response that is malformed lacks; `told`: the result for those who learn from it. */
+  over(result: number | AttemptFailure, isSound: boolean, lack = "", told = result): void {
     if (this.#isOver) return;
     const nowMs = this.#clock.now();
     const { booking, reader } = this;
@@ -103,8 +129,9 @@ export class Try implements ReaderOwner, UnlistedOwner {
     this.#isUnsent = !reader.connection.hasSentAll;
     this.#unlisted?.close();
     reader.close(isSound);
-    booking.settled(result, isSound ? this.#run?.ticket.usage : undefined, nowMs, lack, reader.content);
-    if (this.#run !== undefined) noteTry(this.#run.ticket, booking.endpoint, result, booking.beganAtMs, nowMs);
+    booking.settled(told, isSound ? reader.usage : undefined, nowMs, lack, reader.content);
+    const attempts = this.#tries?.attempts ?? this.#run?.ticket.attempts;
+    if (attempts !== undefined) noteTry(attempts, this.#run!, booking.endpoint, result, booking.beganAtMs, nowMs);
   }
 
   // Reports from the reader.
@@ -130,6 +157,7 @@ export class Try implements ReaderOwner, UnlistedOwner {
 
   promptProcessed(nowMs: number, hasContent: boolean): void {
     this.booking.firstToken(nowMs, hasContent);
+    this.#tries?.promptProcessed?.(nowMs);
   }
 
   held(): void {

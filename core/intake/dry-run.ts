@@ -7,7 +7,7 @@ import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
-import { decide } from "../decide/decide.ts";
+import { plan } from "../decide/plan.ts";
 import { errorOf } from "../errors/wire-errors.ts";
 import type { AskedPool } from "../pool/pool.ts";
 import { parse, withTarget } from "../request/parse.ts";
@@ -54,7 +54,7 @@ export function dryRun(asked: DryRunRequest, config: ActiveConfig, { pool, load,
     const run = runOf(asked, config, load.nowMs);
     const quiet = { ...config, rewriters: config.rewriters.map(withoutCount) };
     const request = withTarget(parse(run), run, quiet, pool, load);
-    return { request, decision: decide(request, pool.facts, profile, load, random) };
+    return { request, decision: plan(config.slots, request, pool.facts, profile, load, random) };
   } catch (thrown) {
     throw errorOf(thrown);
   }

@@ -1,3 +1,4 @@
+import type { LegRole } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { uncachedTokens } from "../contract/expected-wait.ts";
 import type { AttemptFailure, Usage } from "../contract/outcome.ts";
@@ -27,6 +28,8 @@ export class Booking implements PrefillWork {
   readonly tokens: number;
   /** Whether the first byte of the response shows that the prompt is processed. */
   readonly hasFirstByte: boolean;
+  /** What the endpoint does of the request; undefined: all of it. */
+  readonly #role: LegRole | undefined;
   readonly #load: LoadTable;
   readonly #prefixIndex: PrefixIndex | undefined;
   readonly #tokenScale: TokenScale;
@@ -49,16 +52,17 @@ export class Booking implements PrefillWork {
   #firstTokenMs = Number.NaN;
 
   /** `traffic` is UNWATCHED for a try that says nothing about the endpoint. */
-  constructor(request: InferenceRequest, endpoint: Endpoint, pool: Pool, traffic: Traffic, nowMs: number) {
+  constructor(request: InferenceRequest, endpoint: Endpoint, pool: Pool, traffic: Traffic, nowMs: number, role?: LegRole) {
     const { load, prefixIndex, tokenScale } = pool;
     const { slot } = endpoint;
     this.request = request;
     this.endpoint = endpoint;
     this.beganAtMs = nowMs;
     this.predictedTokens = request.prefix.matchedTokens(slot);
+    this.#role = role;
     // Whole numbers, so that a million sums leave no residue.
-    this.tokens = Math.round(uncachedTokens(request, slot));
-    this.hasFirstByte = request.isStream;
+    this.tokens = role === "decode" ? 0 : Math.round(uncachedTokens(request, slot));
+    this.hasFirstByte = role === undefined ? request.isStream : role === "prefill";
     this.#load = load;
     this.#prefixIndex = prefixIndex;
     this.#tokenScale = tokenScale;
@@ -94,7 +98,7 @@ export class Booking implements PrefillWork {
   firstToken(nowMs: number, hasContent = true): void {
     if (this.#phase !== "prefill" || this.#prompt === "refused") return;
     this.#endPrefill(true, nowMs);
-    if (this.request.isStream && this.#status < 300) this.#firstTokenMs = nowMs - this.beganAtMs;
+    if (this.request.isStream && this.#role === undefined && this.#status < 300) this.#firstTokenMs = nowMs - this.beganAtMs;
     if (hasContent) this.#learnFirstToken(nowMs);
     this.#admit();
   }
@@ -177,7 +181,8 @@ export class Booking implements PrefillWork {
     if (!this.#isCurrent()) return;
     const { promptTokens, cachedTokens, outputTokens } = usage;
     const { slot } = this.endpoint;
-    if (cachedTokens !== undefined) {
+    // Engines count as not cached what was transferred.
+    if (cachedTokens !== undefined && this.#role !== "decode") {
       if (promptTokens >= cachedTokens) {
         this.#speed.isReported = true;
         this.#uncached = promptTokens - cachedTokens;

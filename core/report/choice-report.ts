@@ -3,7 +3,7 @@ import { type Ejection, type Endpoint, isServing } from "../contract/endpoint.ts
 import { type Estimate, estimateAt } from "../contract/estimate.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { AskedReport, CandidateReport, ChoiceReport, DryRunReport, Refusal } from "./report-schema.ts";
+import type { AskedReport, CandidateReport, ChoiceReport, DryRunReport, LegReport, Refusal } from "./report-schema.ts";
 import { whyPicked } from "./why-picked.ts";
 
 /** `decision` is undefined for a request that was never decided; `why` then says so. */
@@ -13,25 +13,42 @@ export function choiceReport(
   refusal: Refusal | undefined,
   why = whyPicked(decision?.legs[0], decision?.endpoints.length ?? 0, promptTokens),
 ): ChoiceReport {
-  const leg = decision?.legs[0];
+  const [leg, prefillLeg] = decision?.legs ?? [];
   return {
     api,
     isStream,
     promptTokens,
-    profile: leg?.profile ?? "",
     model: decision?.model ?? "",
     target: decision?.target ?? "",
     rule: decision?.rule ?? "",
     draw: decision?.draw ?? null,
-    why: refusal?.message ?? why,
     poolSize: decision?.endpoints.length ?? 0,
+    ...legReport(leg, decision, refusal?.message ?? why, promptTokens),
+    pairing: pairingOf(decision?.pairing),
+    prefillLeg:
+      prefillLeg === undefined
+        ? null
+        : legReport(prefillLeg, decision, whyPicked(prefillLeg, decision!.endpoints.length, promptTokens), promptTokens),
+    refusal: refusal ?? null,
+    faults: decision?.faults ?? [],
+  };
+}
+
+function legReport(leg: Leg | undefined, decision: Choice | undefined, why: string, promptTokens: number): LegReport {
+  return {
+    profile: leg?.profile ?? "",
+    why,
     dropped: (leg?.dropped ?? []).map((dropped) => droppedOf(dropped, decision?.atMs ?? 0)),
     picker: leg?.picker ?? "",
     scorers: (leg?.scores ?? []).map(({ scorer, weight }) => ({ name: scorer, weight })),
     candidates: leg === undefined ? [] : candidatesOf(leg, promptTokens),
-    refusal: refusal ?? null,
-    faults: decision?.faults ?? [],
   };
+}
+
+function pairingOf(pairing: Choice["pairing"]): ChoiceReport["pairing"] {
+  if (pairing === undefined) return null;
+  const { pairMs, aloneMs, heldUpMs } = pairing;
+  return { ...pairing, pairMs: known(pairMs), aloneMs: known(aloneMs), heldUpMs: known(heldUpMs) };
 }
 
 const NO_INDEX = "No plugin of this profile reads prompts, so nothing is known of what is cached.";

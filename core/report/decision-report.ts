@@ -29,11 +29,18 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     session: ended.session === undefined ? null : { ...ended.session, pausedMs: known(ended.session.pausedMs) },
     wait: ended.wait === undefined ? null : { ...ended.wait, waitedMs: known(ended.wait.waitedMs) },
     attempts: ended.attempts,
+    prefill: prefillOf(ended.prefill),
     mirrors: (ended.mirrors ?? []).map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) })),
     shadow: ended.shadow === undefined ? null : { ...ended.shadow, differenceMs: known(ended.shadow.differenceMs) },
     notes: ended.notes ?? [],
     ...choiceReport(ended, ended.decision, ended.refusal, whyOf(ended.decision, ended, ended.promptTokens)),
   };
+}
+
+function prefillOf(prefill: EndedRequest["prefill"]): DecisionReport["prefill"] {
+  if (prefill === undefined) return null;
+  const { tookMs, transferMs, expectedTransferMs } = prefill;
+  return { ...prefill, tookMs: known(tookMs), transferMs: known(transferMs), expectedTransferMs: known(expectedTransferMs) };
 }
 
 function cacheOf({ usage, predictedTokens }: EndedRequest): DecisionReport["cache"] {

@@ -36,9 +36,29 @@ const asked = z.object({
   promptTokens: count.describe("Estimated, and corrected by what replicas report."),
 });
 
+const leg = z.object({
+  profile: z.string(),
+  why: z.string().describe("The reason in a few sentences, for people: its words may change."),
+  dropped: listOf(dropped),
+  picker: z.string().describe("Its name in the config."),
+  scorers: listOf(weighted).describe("Those that had an opinion."),
+  candidates: listOf(candidate).describe("In the order in which they would be tried."),
+});
+
+const pairing = z.object({
+  isPaired: z.boolean().describe("Whether its prompt goes to an endpoint of its own."),
+  why: z.string().describe("For people."),
+  uncachedTokens: count.describe("Prompt tokens that are not believed cached where the answer is generated."),
+  pairMs: z
+    .number()
+    .nullable()
+    .describe("Expected time to the first token with a pair, in milliseconds; null if it was not weighed."),
+  aloneMs: z.number().nullable().describe("The same with one endpoint."),
+  heldUpMs: z.number().nullable().describe("By how much one endpoint would hold up the tokens of others, in milliseconds."),
+});
+
 const choice = z.object({
   ...asked.shape,
-  profile: z.string(),
   model: z.string().describe("The name that the client asked for."),
   target: z.string().describe("The name that is sent to the replica."),
   rule: z.string().describe('The rewrite rule that drew the target; "" if none did.'),
@@ -50,12 +70,13 @@ const choice = z.object({
     })
     .nullable()
     .describe("How the rule drew the target; null if no rule did."),
-  why: z.string().describe("The reason in a few sentences, for people: its words may change."),
   poolSize: count,
-  dropped: listOf(dropped),
-  picker: z.string().describe("Its name in the config."),
-  scorers: listOf(weighted).describe("Those that had an opinion."),
-  candidates: listOf(candidate).describe("In the order in which they would be tried."),
+  ...leg.shape,
+  pairing: pairing.nullable().default(null).describe("Whether a pair of endpoints serves it; null where the config has none."),
+  prefillLeg: leg
+    .nullable()
+    .default(null)
+    .describe("Where its prompt is processed, if that is not where its answer is generated."),
   refusal: refusal.nullable().describe("Null unless no endpoint may serve it."),
   faults: listOf(z.object({ plugin: z.string(), message: z.string() })).describe("Plugins that broke their contract."),
 });
@@ -67,6 +88,17 @@ const attempt = z.object({
     .describe("The HTTP status, or why there was none."),
   startedMs: z.number().describe("Since the request's head was complete, like endedMs."),
   endedMs: z.number(),
+});
+
+const prefill = z.object({
+  transfer: z.string().describe("How the cache moves."),
+  endpoint: z.string(),
+  end: z.enum(["", "transferred", "alone"]).describe("alone: the answer was generated without it."),
+  cause: z.string().describe("Why it was generated without it."),
+  tookMs: z.number().nullable().describe("From its first try to its response."),
+  transferMs: z.number().nullable().describe("From then to the first token of the answer, the transfer included."),
+  expectedTransferMs: z.number().nullable(),
+  attempts: listOf(attempt).describe("Every try at an endpoint for the prompt, in order."),
 });
 
 const mirror = z.object({
@@ -134,6 +166,7 @@ export const decisionReportSchema = z.object({
   session: session.nullable().default(null).describe("Of which session it is a turn; null if it is of none."),
   wait: wait.nullable().describe("How it waited for room in the pool; null if it did not."),
   attempts: listOf(attempt).describe("Every try at an endpoint, in order."),
+  prefill: prefill.nullable().default(null).describe("What became of its prompt on an endpoint of its own; null if it had none."),
   mirrors: listOf(mirror).describe("Its copies for mirrors."),
   shadow: shadow.nullable().describe("What the shadow profile would have done; null if it was not asked."),
   notes: names.default([]).describe("What the router's features say of it, for people."),
@@ -152,6 +185,7 @@ export const dryRunReportSchema = z.object({
 /** Why no endpoint may serve a request. */
 export type Refusal = z.infer<typeof refusal>;
 export type CandidateReport = z.infer<typeof candidate>;
+export type LegReport = z.infer<typeof leg>;
 /** What was decided about a request, and why. */
 export type ChoiceReport = z.infer<typeof choice>;
 /** What of it is known before the decision. */

@@ -1,9 +1,10 @@
-import { spliceModel, spliceSalt, spliceText } from "../body/splice.ts";
+import { encodeName, type Member, spliceMembers, spliceModel, spliceText } from "../body/splice.ts";
+import type { LegRole } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Trace } from "../contract/trace.ts";
 import type { Run } from "../run.ts";
-import type { CredentialSettings, Settings } from "../settings.ts";
+import type { CredentialSettings } from "../settings.ts";
 import { bearerFor } from "../wire/bearer.ts";
 import { credentialLines, forwardedForLine, requestLines, requestLinesWithoutCredentials } from "../wire/forwarded-headers.ts";
 import { withoutTraceLines } from "../wire/trace-lines.ts";
@@ -17,19 +18,26 @@ export interface Draft {
   readonly lines: string;
   /** The lines with the client's own key, for endpoints to which the router shows none; "" where they are among `lines`. */
   readonly credentialLines: string;
-  /** The body's bytes in parts: the original, or the plain one with the target's name, and perhaps a salt, spliced in. */
+  /** The body's bytes in parts: the original, or the plain one with the target's name, and perhaps other members, spliced in. */
   readonly body: readonly Uint8Array[];
+  /** What its endpoint does of the request; absent: all of it. */
+  readonly role?: LegRole;
+  /** What a further try sends in its place; absent: the same. */
+  readonly again?: Draft;
 }
 
-/** Writes the target into the body and makes the header lines. */
+const NONE: readonly Member[] = [];
+
+/** Writes the target into the body, with other members in place of the client's, and makes the header lines. */
 export function makeDraft(
   request: InferenceRequest,
-  { ticket: { path }, head, query, peer, decoder }: Run,
-  { forwardedFor, credentials }: Settings,
+  { ticket: { path }, head, query, peer, decoder, config }: Run,
   trace: Trace | undefined,
+  members = NONE,
 ): Draft {
+  const { forwardedFor, credentials } = config.settings;
   const { method } = head;
-  const body = sentBody(request, decoder?.original);
+  const body = sentBody(request, members, decoder?.original);
   let bodyBytes = 0;
   for (const part of body) bodyBytes += part.length;
   const hasBody = bodyBytes > 0 || method === "POST" || method === "PUT" || method === "PATCH";
@@ -54,11 +62,15 @@ function sentTarget(pathAndQuery: string, { modelSpan: [start, end], modelIn, mo
 }
 
 /** `same` is the body where nothing is written into it. */
-function sentBody(request: InferenceRequest, same = request.body): readonly Uint8Array[] {
+function sentBody(request: InferenceRequest, members: readonly Member[], same = request.body): readonly Uint8Array[] {
   const { body, model, modelSpan, modelIn, target, isSalted, saltSpan, cacheSalt } = request;
   if (modelIn !== undefined) return modelIn === "target" || target === model ? [same] : spliceText(body, modelSpan, target);
-  if (isSalted && saltSpan !== undefined) return spliceSalt(body, saltSpan, cacheSalt, modelSpan, target);
-  return modelSpan[0] >= 0 ? spliceModel(body, modelSpan, target, same) : [same];
+  const isSaltWritten = isSalted === true && saltSpan !== undefined;
+  if (members.length === 0 && !isSaltWritten) return modelSpan[0] >= 0 ? spliceModel(body, modelSpan, target, same) : [same];
+  const written = [...members];
+  if (isSaltWritten) written.push({ key: "cache_salt", span: saltSpan, value: encodeName(cacheSalt) });
+  if (modelSpan[0] >= 0) written.push({ key: "model", span: modelSpan, value: encodeName(target) });
+  return spliceMembers(body, written);
 }
 
 /**

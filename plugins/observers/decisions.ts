@@ -127,6 +127,7 @@ function keep(record: Outcome): EndedRequest {
     session: record.session,
     wait: record.wait,
     attempts: record.attempts,
+    prefill: record.prefill,
     mirrors: record.mirrors,
     shadow: record.shadow,
     notes: record.notes,

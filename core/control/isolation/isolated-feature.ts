@@ -3,6 +3,7 @@ import { printable } from "../../contract/printable.ts";
 import type { InferenceRequest } from "../../contract/request.ts";
 import { ignoresPromise } from "../../contract/returned-promise.ts";
 import type { CompareSlot } from "../../contract/slots/compare.ts";
+import type { PlanSlot } from "../../contract/slots/plan.ts";
 import { checkedFamilies } from "./checked-families.ts";
 import { checkedAnswer, checkedHeader, checkedRoutes, MOST_LINES_BYTES } from "./isolated-answer.ts";
 import { admitting } from "./isolated-place.ts";
@@ -16,7 +17,7 @@ import type { Outside } from "./outside.ts";
  */
 export function isolatedFeature(feature: Feature, outside: Outside): Feature {
   const { views } = outside;
-  const { enter, answer, compare, copy, tap, lines, settled, explain } = feature;
+  const { enter, answer, plan, compare, copy, tap, lines, settled, explain } = feature;
   return {
     ...(enter && {
       enter: (run) =>
@@ -29,6 +30,7 @@ export function isolatedFeature(feature: Feature, outside: Outside): Feature {
     ...admitting(feature, outside),
     ...(answer && { answer: (run) => outside.awaited("answer", () => answer.call(feature, outside.run(run)), checkedAnswer) }),
     ...(feature.routes && { routes: checkedRoutes(feature.routes, outside) }),
+    ...(plan && { plan: planning(plan.bind(feature), outside) }),
     ...(compare && { compare: comparing(compare.bind(feature), outside) }),
     ...(copy && {
       copy(run, request, choose) {
@@ -47,6 +49,32 @@ export function isolatedFeature(feature: Feature, outside: Outside): Feature {
     ...(explain && { explain: (outcome) => sentences("explain", () => explain.call(feature, views.of(outcome)), outside) }),
     ...shownOf(feature, outside),
     ...lifeOf(feature, outside),
+  };
+}
+
+/** Legs that the router has decided, in the feature's order; the decision is otherwise that of the first one. */
+function planning(plan: NonNullable<PlanSlot["plan"]>, outside: Outside): NonNullable<PlanSlot["plan"]> {
+  const { views } = outside;
+  return (planned) => {
+    const made: ReturnType<typeof plan>[] = [];
+    const given: typeof planned = {
+      request: views.of(planned.request),
+      load: views.of(planned.load),
+      profile: views.of(planned.profile),
+      random: planned.random,
+      decide(wanted) {
+        const decision = planned.decide(views.real(wanted));
+        made.push(decision);
+        return views.of(decision);
+      },
+    };
+    return outside.asked("plan", () => {
+      const { legs } = plan(Object.freeze(given));
+      const real = legs.map((leg) => made.flatMap((each) => each.legs).find((each) => each === views.real(leg)));
+      const first = made.find((each) => each.legs[0] === real[0]);
+      if (first === undefined || real.includes(undefined)) throw new TypeError("plan must return legs of what decide returned");
+      return { ...first, legs: real as (typeof first)["legs"] };
+    });
   };
 }
 

@@ -124,7 +124,7 @@ export class Mirroring {
     const request = copyOf(original, pool, tally.target, number);
     const endpoint = endpointFor(choose(request));
     if (endpoint === undefined) return "no-endpoint";
-    const draft = makeDraft(request, run, config.settings, undefined);
+    const draft = makeDraft(request, run, undefined);
     const lines = withoutTraces(draft.lines) + MIRROR_LINE;
     const head = requestHead({ ...draft, lines }, endpoint, config.settings.credentials);
     const connection = pool.connections.of(endpoint).takeSpare();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readJsonBody } from "../../../core/body/json-body.ts";
-import { encodeName, spliceModel, spliceSalt } from "../../../core/body/splice.ts";
+import { encodeName, spliceMembers, spliceModel } from "../../../core/body/splice.ts";
 import { utf8 } from "./verdict.ts";
 
 const splice = (text: string, target: string): readonly Uint8Array[] => {
@@ -83,7 +83,10 @@ describe("a salt", () => {
     test(name, () => {
       const bytes = utf8(text);
       const body = readJsonBody(bytes, { keys: ["model", "cache_salt"] }, 8);
-      const parts = spliceSalt(bytes, body.span("cache_salt") ?? [-1, -1], "S", body.span("model")!, "b");
+      const parts = spliceMembers(bytes, [
+        { key: "cache_salt", span: body.span("cache_salt") ?? [-1, -1], value: encodeName("S") },
+        { key: "model", span: body.span("model")!, value: encodeName("b") },
+      ]);
       assert.equal(new TextDecoder().decode(Uint8Array.from(parts.flatMap((part) => [...part]))), sent);
     });
   }

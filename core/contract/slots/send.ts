@@ -1,7 +1,16 @@
-import type { Leg } from "../contract/decision.ts";
-import type { RouterError } from "../contract/errors.ts";
-import type { InferenceRequest } from "../contract/request.ts";
-import type { Draft } from "../request/draft.ts";
+import type { RouterError } from "../errors.ts";
+import type { RequestRun } from "./request-run.ts";
+
+/**
+ * How is a request sent of which several endpoints serve a leg? Called when its decision has more than one; undefined: the first leg is sent
+ * as if it were alone. At most one feature is asked. Only features of the router's own fill this slot: they send with `Forward`.
+ *
+ * @example
+ * send: () => undefined
+ */
+export interface SendSlot {
+  send?(run: RequestRun, owner: ForwardOwner): Sending | undefined;
+}
 
 /** Who ends the request. */
 export interface ForwardOwner {
@@ -20,8 +29,8 @@ export interface ForwardOwner {
 /** One way of getting a request to a replica and its response back: the router sends it (Forward), or a gateway does (Handover). */
 export interface Sending {
   begin(nowMs: number): void;
-  /** Goes on with another choice, after `missedTarget`. */
-  beginAgain(request: InferenceRequest, leg: Leg, draft: Draft, nowMs: number): void;
+  /** Goes on with the ticket's newest decision, after `missedTarget`. */
+  beginAgain(nowMs: number): void;
   /** The client can take more bytes. */
   drained(): void;
   /** Ends what is under way. Returns whether it is certain that no connection needs the request's body any more. */

@@ -1,18 +1,18 @@
-import type { Leg } from "../contract/decision.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
-import type { InferenceRequest } from "../contract/request.ts";
-import { unfinished, unservedByGateway, upstreamError } from "../errors/upstream-errors.ts";
-import { addressOf, type Gateway, type Picked } from "../pool/gateway.ts";
-import { type Draft, requestHead } from "../request/draft.ts";
-import type { Run } from "../run.ts";
-import { bearerFor } from "../wire/bearer.ts";
-import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
-import { traceLine } from "../wire/trace-lines.ts";
-import { book } from "./book.ts";
-import { Relay } from "./relay.ts";
-import type { ForwardOwner, Sending } from "./sending.ts";
-import { tellFreed } from "./tell-lost.ts";
-import { Try, type TryOwner } from "./try.ts";
+import type { Leg, LegRole } from "../../core/contract/decision.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
+import type { ForwardOwner, Sending } from "../../core/contract/slots/send.ts";
+import { unfinished, unservedByGateway, upstreamError } from "../../core/errors/upstream-errors.ts";
+import { book } from "../../core/forward/book.ts";
+import { Relay } from "../../core/forward/relay.ts";
+import { tellFreed } from "../../core/forward/tell-lost.ts";
+import { Try, type TryOwner } from "../../core/forward/try.ts";
+import { addressOf, type Gateway, type Picked } from "../../core/pool/gateway.ts";
+import { type Draft, requestHead } from "../../core/request/draft.ts";
+import type { Run } from "../../core/run.ts";
+import { bearerFor } from "../../core/wire/bearer.ts";
+import type { ResponseReader, UpstreamFailure } from "../../core/wire/response-reader.ts";
+import { traceLine } from "../../core/wire/trace-lines.ts";
 
 /**
  * Has a gateway send one request to the endpoints of its leg, and reads the response that passes through it. The gateway makes the tries:
@@ -26,10 +26,11 @@ export class Handover implements Sending, TryOwner, Picked {
   readonly #gateway: Gateway;
   readonly #owner: ForwardOwner;
   readonly #request: InferenceRequest;
+  readonly #role: LegRole | undefined;
   #try: Try;
 
   /** Call `begin` when it is stored. The endpoint is booked already. */
-  constructor(run: Run, gateway: Gateway, request: InferenceRequest, leg: Leg, draft: Draft, owner: ForwardOwner) {
+  constructor(run: Run, gateway: Gateway, leg: Leg, draft: Draft, owner: ForwardOwner) {
     const { config, ticket } = run;
     const { limits, credentials } = config.settings;
     const first = leg.order[0]!;
@@ -37,7 +38,8 @@ export class Handover implements Sending, TryOwner, Picked {
     this.#run = run;
     this.#gateway = gateway;
     this.#owner = owner;
-    this.#request = request;
+    this.#request = ticket.request!;
+    this.#role = draft.role;
     // The head goes to whichever of them is reached, so each must be one that its key is for.
     this.order = leg.order.filter(({ name }) => bearerFor(name, credentials) === bearer).slice(0, 1 + limits.gatewayFallbacks);
     this.head = requestHead(draft, first, credentials, ticket.trace && traceLine(ticket.trace, 0));
@@ -125,7 +127,7 @@ export class Handover implements Sending, TryOwner, Picked {
   #tryAt(endpoint: Endpoint): Try {
     const { pool, parts } = this.#run;
     const { clock } = parts.services;
-    const booking = book(this.#run, this.#request, endpoint, clock.now());
+    const booking = book(this.#run, this.#request, endpoint, clock.now(), this.#role);
     return new Try(pool, clock, this.#run, booking, new Relay(endpoint, this.#gateway, this.#run), this);
   }
 

@@ -1,0 +1,30 @@
+import type { Decision } from "../decision.ts";
+import type { LoadView } from "../load-view.ts";
+import type { Random } from "../profile-plugin.ts";
+import type { InferenceRequest } from "../request.ts";
+
+/**
+ * Which endpoints take part in serving a request? Called to decide about it, also for a dry run: it returns what `planned.decide` gives,
+ * perhaps with the legs of further decisions behind its own, which the slot `send` knows how to send. At most one feature is asked.
+ *
+ * @example
+ * plan: (planned) => planned.decide(planned.profile)
+ */
+export interface PlanSlot {
+  plan?(planned: Planned): Decision;
+}
+
+/** One request that is decided about. */
+export interface Planned {
+  readonly request: InferenceRequest;
+  readonly load: LoadView;
+  /** The router's own. */
+  readonly profile: PlannedProfile;
+  readonly random: Random;
+  /** By a profile of the config. */
+  decide(profile: PlannedProfile): Decision;
+}
+
+interface PlannedProfile {
+  readonly name: string;
+}
