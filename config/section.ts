@@ -21,8 +21,8 @@ export interface Section<Written, Config> {
   builtIns?(config: Config): readonly PluginParameters[];
   /** What the rest of the router does otherwise because of it. */
   settings?(config: Config, settings: Settings): Settings;
-  /** A profile of its own, which gets instances of its own. */
-  profile?(config: Config): ProfileConfig | undefined;
+  /** Profiles of its own, which get instances of their own, by where they are below `spec`: "shadow", "disaggregation.prefill". */
+  profiles?(config: Config): readonly (readonly [path: string, profile: ProfileConfig])[];
   /** Types of plugins that it needs and that run by default, each unless another of its kind is listed. */
   needs?(config: Config): readonly string[];
   /** Set if it finds the pool's replicas: the name that the pool has there, if it has one. */
@@ -31,10 +31,13 @@ export interface Section<Written, Config> {
   cluster?(config: Config): ClusterPart | undefined;
   /** Plugins of its own that run because of it, by their names in it. */
   instances?(config: Config): readonly SectionInstance[];
-  /** The other way: what a document would have to say; undefined for nothing. */
-  written(config: Config, isUnguarded: boolean): unknown;
-  /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
-  summary?(config: Config, profileRows: readonly string[]): readonly [title: string, rows: readonly string[]] | undefined;
+  /** The other way: what a document would have to say; undefined for nothing. `isUnguarded` tells it of a profile at this path. */
+  written(config: Config, isUnguarded: (path: string) => boolean): unknown;
+  /** For `signalbox check`: a line and, below it, others; `profileRows` gives those of its profile at a path. */
+  summary?(
+    config: Config,
+    profileRows: (path: string) => readonly string[],
+  ): readonly [title: string, rows: readonly string[]] | undefined;
   /** What can't change while the router runs, by the section's keys. */
   fixed?(config: Config): Readonly<Record<string, unknown>>;
   /** What another config changes, in words, each on one line. Default: a line that shows both. */

@@ -1,4 +1,5 @@
 import type { EndpointSpec } from "./contract/endpoint.ts";
+import type { LabelSelector } from "./contract/label-selector.ts";
 import type { Definition, HostServices, PluginKind, PluginKinds } from "./contract/plugin.ts";
 import type { Secret } from "./contract/secret.ts";
 import type { MakeJudge } from "./judge.ts";
@@ -56,10 +57,14 @@ export interface RouterSections {
     readonly name: string;
     readonly endpoints: readonly EndpointSpec[];
     readonly probes: Probes;
+    /** Which endpoints process prompts, generate answers, or do either, where features take them apart; absent: labels say it. */
+    readonly roles?: PoolRoles | undefined;
   };
   readonly profile: ProfileConfig;
   readonly settings: Settings;
 }
+
+export type PoolRoles = Readonly<Partial<Record<"prefill" | "decode" | "both", LabelSelector | undefined>>>;
 
 /** All that the config files say. Which plugins run follows from it, and from those that are listed. */
 export interface SettledConfig extends RouterSections {

@@ -17,6 +17,7 @@ import admission from "./features/admission/feature.ts";
 import auth from "./features/auth/feature.ts";
 import compressedBodies from "./features/compressed-bodies/feature.ts";
 import conversations from "./features/conversations/feature.ts";
+import disaggregation from "./features/disaggregation/feature.ts";
 import ejection from "./features/ejection/feature.ts";
 import keepAlive from "./features/keep-alive/feature.ts";
 import kubernetes from "./features/kubernetes/feature.ts";
@@ -91,7 +92,20 @@ const definitions: readonly Definition[] = [
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
-  ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
+  ...[
+    conversations,
+    auth,
+    keepAlive,
+    sessions,
+    admission,
+    quarantine,
+    shadow,
+    mirror,
+    disaggregation,
+    ejection,
+    kubernetes,
+    rollouts,
+  ],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];
 

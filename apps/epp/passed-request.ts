@@ -1,5 +1,6 @@
 import type { Leg } from "../../core/contract/decision.ts";
 import type { ForwardOwner, Sending } from "../../core/contract/slots/send.ts";
+import type { LegTries } from "../../core/forward/try.ts";
 import { addressOf, type Gateway, type Picked } from "../../core/pool/gateway.ts";
 import type { Draft } from "../../core/request/draft.ts";
 import type { Run } from "../../core/run.ts";
@@ -64,8 +65,8 @@ export class PassedRequest implements Gateway, WatchedTry {
     this.#isBodyChanged = true;
   }
 
-  handOver(run: Run, leg: Leg, draft: Draft, owner: ForwardOwner): Sending {
-    return new Handover(run, this, leg, draft, owner);
+  handOver(run: Run, leg: Leg, draft: Draft, owner: ForwardOwner, tries?: LegTries): Sending {
+    return new Handover(run, this, leg, draft, owner, tries);
   }
 
   pass(picked: Picked): void {

@@ -62,8 +62,7 @@ export function instancesOfFeatures(all: Features, features: FeatureConfigs, { p
   });
 }
 
-/** The profiles of the features that have one, as they are written. */
+/** The profiles of the features that have some, as they are written. */
 export function otherProfiles(all: Features, features: FeatureConfigs): ReadonlyMap<string, ProfileConfig> {
-  const profiles = all.map(({ section }) => [section.key, section.profile?.(features.get(section.key))] as const);
-  return new Map(profiles.flatMap(([key, profile]) => (profile === undefined ? [] : [[key, profile] as const])));
+  return new Map(all.flatMap(({ section }) => section.profiles?.(features.get(section.key)) ?? []));
 }

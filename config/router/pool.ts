@@ -1,5 +1,6 @@
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
 import { endpointsAt } from "../../core/contract/endpoint-url.ts";
+import { labelSelector } from "../../core/contract/label-selector.ts";
 import { lineOfText, z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
@@ -70,6 +71,16 @@ export const poolSchema = z.strictObject({
     }),
     "How replicas are checked. What is left out gets the recommended value.",
   ),
+  roles: z
+    .strictObject({
+      prefill: labelSelector.describe("Those that process prompts for others.").optional(),
+      decode: labelSelector.describe("Those that generate answers to prompts of others.").optional(),
+      both: labelSelector.describe("Those that may do either.").optional(),
+    })
+    .describe(
+      "Which endpoints do what where spec.disaggregation takes prompts and answers apart. Default: as the label llm-d.ai/role says.",
+    )
+    .optional(),
   adapters: orEmpty(
     z.strictObject({ unlisted: setting(UNLISTED), byClients: setting(ADAPTERS_BY_CLIENTS) }),
     "Who has replicas load adapters: the first request for one, and clients.",

@@ -101,7 +101,12 @@ export async function readRouter(
   const config = {
     listen,
     admin,
-    pool: { name: poolName(pool.name, found, report), endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
+    pool: {
+      name: poolName(pool.name, found, report),
+      endpoints: endpoints.map((one) => one.spec),
+      probes: pool.probes,
+      roles: pool.roles,
+    },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
     settings: { limits, retries, unlisted, adaptersByClients, forwardedFor, credentials, replicaTls, cors, hasRoutingHeaders },
   };

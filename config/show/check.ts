@@ -101,8 +101,8 @@ function profileRows(
 
 function featureRows({ config, definitions, sections }: LoadedConfig): readonly string[] {
   return sections.flatMap(({ section: { key, summary } }) => {
-    const own = config.others.get(key);
-    const shown = summary?.(config.features.get(key), own === undefined ? [] : profileRows(own, config, definitions));
+    const rowsOf = (path: string) => profileRows(config.others.get(path)!, config, definitions);
+    const shown = summary?.(config.features.get(key), rowsOf);
     return shown === undefined ? [] : section(...shown);
   });
 }

@@ -54,7 +54,8 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     const [, section, index] = path;
     if (section === "plugins") return placeText(plugins[Number(index)]?.position) ?? "default";
     // The default filters stand in front of what is written, so places in the two lists differ: the whole list has one origin.
-    const list = section === "profiles" ? path.slice(0, 4) : config.others.has(String(section)) ? path.slice(0, 3) : [];
+    const other = [3, 4].find((end) => config.others.has(path.slice(1, end - 1).join("."))) ?? 0;
+    const list = path.slice(0, section === "profiles" ? 4 : other);
     if (list.at(-1) === "plugins" && isWritten(loaded, list)) return placeText(loaded.positionOf(list)) ?? "default";
     const otherwise = section === "pool" && path[2] === "endpoints" ? "outside of the Router document" : "default";
     return (isWritten(loaded, path) ? placeText(loaded.positionOf(path)) : undefined) ?? otherwise;
@@ -103,8 +104,7 @@ function adminOf({ hosts, tokens, isReadOnly, ...address }: AdminAddress) {
 /** The sections of the features that have something to say. */
 function featuresOf({ config, definitions, sections }: LoadedConfig): Readonly<Record<string, unknown>> {
   const written = sections.map(({ section }) => {
-    const own = config.others.get(section.key);
-    const isUnguarded = own !== undefined && missingFilters(own, definitions).length > 0;
+    const isUnguarded = (path: string) => missingFilters(config.others.get(path)!, definitions).length > 0;
     return [section.key, section.written(config.features.get(section.key), isUnguarded)] as const;
   });
   return Object.fromEntries(written.filter(([, value]) => value !== undefined));
@@ -135,6 +135,7 @@ function poolOf({ pool, settings: { credentials, replicaTls, unlisted, adaptersB
     ...replicaTlsOf(replicaTls?.ofPool),
     forwardCredentials: credentials?.isForwarded ?? true,
     probes: Object.fromEntries(Object.entries(pool.probes).map(([name, probe]) => [name, writtenOf(PROBE, probe)])),
+    ...(pool.roles && { roles: pool.roles }),
     adapters: { unlisted, byClients: adaptersByClients },
   };
 }

@@ -15,6 +15,8 @@ export interface PrefillRecord {
   /** From the first byte sent for the answer to its first token, with what was transferred; NaN without one. */
   readonly transferMs: number;
   readonly expectedTransferMs: number;
+  /** Of the prompt's tokens, those that its endpoint had cached, as it reports; NaN if it does not. */
+  readonly cachedTokens: number;
   /** Every try at an endpoint for the prompt, in order. */
   readonly attempts: readonly Attempt[];
 }

@@ -9,8 +9,8 @@ import type { Run } from "../run.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
 /**
- * Takes what a try needs at the endpoint. What is expected there is noted before the try itself counts; where it only generates, that
- * was noted of the one that processes the prompt.
+ * Takes what a try needs at the endpoint. What is expected there is noted before the try itself counts; of a leg, whoever sends
+ * it notes that.
  */
 export function book(
   { ticket, config, pool, parts }: Run,
@@ -21,11 +21,11 @@ export function book(
   profile: Profile = config.profile,
 ): Booking {
   const before = pool.load.at(nowMs);
-  if (role !== "decode") ticket.expectedFirstByteMs = expectedFirstTokenMs(request, endpoint, before);
+  if (role === undefined) ticket.expectedFirstByteMs = expectedFirstTokenMs(request, endpoint, before);
   tellChosen(profile, request, endpoint, before, parts.services.log);
   const booking = new Booking(request, endpoint, pool, pool.control.traffic, nowMs, role);
   booking.sent();
-  if (role !== "decode") ticket.predictedTokens = pool.prefixIndex && booking.predictedTokens;
+  if (role === undefined) ticket.predictedTokens = pool.prefixIndex && booking.predictedTokens;
   return booking;
 }
 

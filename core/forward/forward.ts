@@ -71,15 +71,13 @@ export class Forward implements Sending, TryOwner {
     return this.#isBodyFree();
   }
 
-  /** Goes on at the same endpoint with what its draft has for a further try. Returns false where that has nothing, or it is too late. */
+  /** Goes on at the same endpoint with what its leg sends again. Returns false where that is nothing, or it is too late. */
   sendAgain(result: number | AttemptFailure): boolean {
     const { pool, parts, response } = this.#run;
-    const { again } = this.#draft;
     const tried = this.#try;
-    if (again === undefined || tried === undefined || tried.isOver || response.hasStarted) return false;
+    if (tried === undefined || tried.isOver || response.hasStarted || !this.#takeAgain()) return false;
     const nowMs = parts.services.clock.now();
     tried.drop(result, false);
-    this.#draft = again;
     pool.retryBudget.retry(nowMs);
     if (!this.#sendTo(tried.endpoint, this.#retries.needsFresh, nowMs)) this.#tryNext(nowMs);
     return true;
@@ -130,10 +128,17 @@ export class Forward implements Sending, TryOwner {
     else this.#giveUp();
   }
 
+  /** What was delivered once is not sent again where the leg has something else for that. */
+  #takeAgain(): boolean {
+    const draft = this.#tries?.again?.();
+    this.#draft = draft ?? this.#draft;
+    return draft !== undefined;
+  }
+
   #retryNext(wasDelivered: boolean): void {
     const { pool, parts } = this.#run;
     const { clock } = parts.services;
-    if (wasDelivered) this.#draft = this.#draft.again ?? this.#draft;
+    if (wasDelivered) this.#takeAgain();
     if (wasDelivered) pool.retryBudget.retry(clock.now());
     const pauseMs = this.#retries.takeRetry();
     if (pauseMs < 1) return this.#tryNext(clock.now());
@@ -160,7 +165,7 @@ export class Forward implements Sending, TryOwner {
   /** Goes back to the replica whose kept connection ended, on a fresh one: there the same end is a real failure. */
   #tryFresh(): void {
     this.#retries.mayTryFresh = false;
-    this.#draft = this.#draft.again ?? this.#draft;
+    this.#takeAgain();
     const nowMs = this.#run.parts.services.clock.now();
     if (this.#sendTo(this.#try!.endpoint, true, nowMs)) return;
     if (this.#retries.stepAfter({ type: "not-sent" }) === "next") this.#tryNext(nowMs);
@@ -188,10 +193,11 @@ export class Forward implements Sending, TryOwner {
 
   #send(endpoint: Endpoint, connection: ReplicaConnection, reader: ResponseReader): void {
     const { ticket, config, parts, buffer } = this.#run;
+    const { attempts = ticket.attempts, firstSpan = 0 } = this.#tries ?? {};
     const { method, body } = this.#draft;
     // The room is for one head: while a later try begins, an earlier one may still be sent.
     const frontBytes = ticket.attempts.length === 0 && body[0] === this.#request.body ? (buffer?.frontBytes ?? 0) : 0;
-    const traced = ticket.trace && traceLine(ticket.trace, ticket.attempts.length);
+    const traced = ticket.trace && traceLine(ticket.trace, firstSpan + attempts.length);
     const head = requestHead(this.#draft, endpoint, config.settings.credentials, traced);
     if (Number.isNaN(ticket.times.dispatchedAtMs)) ticket.times.dispatchedAtMs = parts.services.clock.now();
     connection.send(method, head, body, reader, frontBytes);

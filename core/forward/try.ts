@@ -5,6 +5,7 @@ import type { Attempt, AttemptFailure } from "../contract/outcome.ts";
 import type { Booking } from "../pool/booking.ts";
 import type { ReplicaConnection } from "../pool/connections.ts";
 import type { Pool } from "../pool/pool.ts";
+import type { Draft } from "../request/draft.ts";
 import type { Run } from "../run.ts";
 import type { Flaw } from "../stream/response-check.ts";
 import type { Head } from "../wire/head.ts";
@@ -20,8 +21,12 @@ import { type UnlistedOwner, UnlistedTry } from "./unlisted-try.ts";
 export interface LegTries {
   readonly profile: Profile;
   readonly attempts: Attempt[];
+  /** The number of its first try among the spans of a trace. */
+  readonly firstSpan: number;
   /** Undefined: the client gets the response. */
   readerFor?(endpoint: Endpoint, connection: ReplicaConnection): TryReader;
+  /** What is sent in place of what was delivered in vain; undefined: the same, or nothing more. */
+  again?(): Draft | undefined;
   /** A try's prompt is processed, or its first token came. */
   promptProcessed?(nowMs: number): void;
 }

@@ -39,8 +39,14 @@ export function reportOf(ended: EndedRequest): DecisionReport {
 
 function prefillOf(prefill: EndedRequest["prefill"]): DecisionReport["prefill"] {
   if (prefill === undefined) return null;
-  const { tookMs, transferMs, expectedTransferMs } = prefill;
-  return { ...prefill, tookMs: known(tookMs), transferMs: known(transferMs), expectedTransferMs: known(expectedTransferMs) };
+  const { tookMs, transferMs, expectedTransferMs, cachedTokens } = prefill;
+  return {
+    ...prefill,
+    tookMs: known(tookMs),
+    transferMs: known(transferMs),
+    expectedTransferMs: known(expectedTransferMs),
+    cachedTokens: known(cachedTokens),
+  };
 }
 
 function cacheOf({ usage, predictedTokens }: EndedRequest): DecisionReport["cache"] {

@@ -98,6 +98,7 @@ const prefill = z.object({
   tookMs: z.number().nullable().describe("From its first try to its response."),
   transferMs: z.number().nullable().describe("From then to the first token of the answer, the transfer included."),
   expectedTransferMs: z.number().nullable(),
+  cachedTokens: z.number().nullable().describe("Tokens of the prompt that its endpoint had cached, as it reports."),
   attempts: listOf(attempt).describe("Every try at an endpoint for the prompt, in order."),
 });
 

@@ -22,8 +22,6 @@ export interface Draft {
   readonly body: readonly Uint8Array[];
   /** What its endpoint does of the request; absent: all of it. */
   readonly role?: LegRole;
-  /** What a further try sends in its place; absent: the same. */
-  readonly again?: Draft;
 }
 
 const NONE: readonly Member[] = [];

@@ -38,10 +38,16 @@ export const shadowSection = {
     refuseShadowAlone(around);
     return { ...around.readProfile(written, ["spec", "shadow"]), percent: written.percent };
   },
-  profile: (config: Shadow) => config,
+  profiles: (config: Shadow) => (config === undefined ? [] : [["shadow", config]]),
   written: (config, isUnguarded) =>
-    config && { name: config.name, plugins: config.plugins, ...(isUnguarded && { unguarded: true }), percent: config.percent },
-  summary: (config, rows) => config && [`shadow    ${config.name}, decides ${config.percent}% of the requests too`, rows],
+    config && {
+      name: config.name,
+      plugins: config.plugins,
+      ...(isUnguarded("shadow") && { unguarded: true }),
+      percent: config.percent,
+    },
+  summary: (config, rows) =>
+    config && [`shadow    ${config.name}, decides ${config.percent}% of the requests too`, rows("shadow")],
   changes: (before: Shadow, after: Shadow) =>
     after === undefined ? ["shadow removed"] : [`shadow ${after.name} ${before === undefined ? "added" : "changed"}`],
 } satisfies Section<Written, Shadow> & { readonly of: unknown };

@@ -1,0 +1,68 @@
+import { sectionFeature } from "../../../config/feature.ts";
+import { RouterError } from "../../../core/contract/errors.ts";
+import type { RequestRun } from "../../../core/contract/slots/request-run.ts";
+import type { Run } from "../../../core/run.ts";
+import { disaggregationSection } from "./disaggregation-config.ts";
+import { PairedSending } from "./paired-sending.ts";
+import { pairsMetrics } from "./pairs-metrics.ts";
+import { pairsStatus, pairsWarnings } from "./pairs-status.ts";
+import { PairsTally } from "./pairs-tally.ts";
+import { pairRows, pairsLines } from "./pairs-text.ts";
+import { APIS, Planning } from "./planning.ts";
+import type { Transfer } from "./transfer.ts";
+import { TransferTimes } from "./transfer-times.ts";
+import { TRANSFERS } from "./transfers/list.ts";
+
+/** Has prompts processed on other replicas than their answers are generated on. */
+export default sectionFeature({
+  type: "disaggregation",
+  summary: "Has prompts processed on other replicas than their answers are generated on.",
+  section: disaggregationSection,
+  create(config, host) {
+    if (config === undefined) return {};
+    const { transfer: type, prefillTimeoutMs: timeoutMs } = config;
+    const transfer = TRANSFERS.find((each) => each.type === type)!;
+    const { tally, times, open } = host.keep(1, () => {
+      return { tally: new PairsTally(), times: new TransferTimes(), open: new Map<unknown, PairedSending>() };
+    });
+    const planning = new Planning(config, transfer, times);
+    const status = () => pairsStatus(type, tally, planning.roles, host.facts().endpoints);
+    return {
+      bodyKeys: transfer.keys,
+      admit: (run) => void refuseReserved(run, transfer),
+      plan: (planned) => planning.plan(planned),
+      send(run, owner) {
+        const sending = new PairedSending(run as Run, owner, { transfer, planning, times, timeoutMs });
+        open.set(run.ticket, sending);
+        return sending;
+      },
+      settled(outcome) {
+        open.delete(outcome);
+        tally.ended(outcome);
+      },
+      replicaGone(endpoint) {
+        for (const sending of open.values()) sending.replicaGone(endpoint);
+      },
+      configured: (active) => planning.use(active),
+      status: (rule) => (rule === undefined ? { pairs: status() } : {}),
+      warnings: () => pairsWarnings(status()),
+      metrics: () => pairsMetrics(tally),
+    };
+  },
+  text: { router: pairsLines, top: pairsLines, decision: pairRows },
+});
+
+/** Throws RouterError for a client that says itself where a cache is: replicas would connect to what it names. */
+function refuseReserved({ ticket, head, body }: RequestRun, { type, reservedKeys, reservedHeaders }: Transfer): void {
+  const header = reservedHeaders.find((name) => head.get(name) !== undefined);
+  const key = APIS.has(ticket.api) ? reservedKeys.find((name) => isSaid(body, name)) : undefined;
+  if (header !== undefined || key !== undefined)
+    throw new RouterError("invalid_value", `Leave out ${header ?? `"${key}"`}: the router writes it itself (${type}).`);
+}
+
+const SMALL_N = 0x6e;
+
+function isSaid(body: RequestRun["body"], key: string): boolean {
+  const span = body?.span(key);
+  return span !== undefined && body?.bytes[span[0]] !== SMALL_N;
+}

@@ -1,0 +1,312 @@
+import type { Profile } from "../../../core/active-config.ts";
+import type { Leg } from "../../../core/contract/decision.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import type { RouterError } from "../../../core/contract/errors.ts";
+import type { Attempt } from "../../../core/contract/outcome.ts";
+import type { PrefillRecord } from "../../../core/contract/prefill-record.ts";
+import type { ForwardOwner, Sending } from "../../../core/contract/slots/send.ts";
+import { upstreamError } from "../../../core/errors/upstream-errors.ts";
+import { Forward } from "../../../core/forward/forward.ts";
+import type { LegTries } from "../../../core/forward/try.ts";
+import { Booking } from "../../../core/pool/booking.ts";
+import { type Draft, makeDraft } from "../../../core/request/draft.ts";
+import type { Run } from "../../../core/run.ts";
+import { UNWATCHED } from "../../../core/state/traffic.ts";
+import type { Planning } from "./planning.ts";
+import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
+import type { Pair, Transfer } from "./transfer.ts";
+import type { TransferTimes } from "./transfer-times.ts";
+import { sideCar } from "./transfers/side-car.ts";
+
+/** What the pairs of a config have in common. */
+export interface PairParts {
+  readonly transfer: Transfer;
+  readonly planning: Planning;
+  readonly times: TransferTimes;
+  /** A prompt's leg that takes longer is given up. */
+  readonly timeoutMs: number;
+}
+
+type OpenRecord = { -readonly [Key in keyof PrefillRecord]: PrefillRecord[Key] };
+
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Sends one request to a pair of endpoints: its prompt to one of them, and the request for the answer to the other, whose response the
+ * client gets. Where that fails before anything was answered, the answer's endpoint does all of it, or another pair follows where it can't.
+ */
+export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTries {
+  readonly firstSpan = 0;
+  readonly profile: Profile;
+  readonly attempts: Attempt[];
+  readonly #run: Run;
+  readonly #owner: ForwardOwner;
+  readonly #parts: PairParts;
+  readonly #record: OpenRecord;
+  readonly #prefillTries: Attempt[] = [];
+  readonly #decodeLeg: Leg;
+  readonly #decodeEndpoint: Endpoint;
+  #prefillLeg: Leg;
+  #prefill: PrefillLeg | undefined;
+  #decode: Sending | undefined;
+  /** At the endpoint that has not got the request yet, or gets it from the other one. */
+  #reserved: Booking | undefined;
+  #decodeBeganAtMs = Number.NaN;
+  #hadMet = false;
+  #mayPairAgain: boolean;
+  #isDecodeDelivered = false;
+  #isOver = false;
+
+  /** Call `begin` when it is stored. The ticket's decision has a leg for the answer and one for the prompt. */
+  constructor(run: Run, owner: ForwardOwner, parts: PairParts) {
+    const { ticket, config } = run;
+    const [decodeLeg, prefillLeg] = ticket.decision!.legs;
+    this.#run = run;
+    this.#owner = owner;
+    this.#parts = parts;
+    this.#decodeLeg = decodeLeg!;
+    this.#prefillLeg = prefillLeg!;
+    this.#decodeEndpoint = decodeLeg!.order[0]!;
+    this.#mayPairAgain = !parts.transfer.answersAlone;
+    this.#record = newRecord(parts.transfer.type, prefillLeg!.order[0]!, this.#prefillTries);
+    this.attempts = ticket.attempts;
+    this.profile = parts.planning.profileOf("decode", config.profile);
+    ticket.prefill = this.#record;
+  }
+
+  begin(nowMs: number): void {
+    const { ticket, pool, response } = this.#run;
+    const { order } = this.#parts.transfer;
+    const isRateKnown = pool.load.at(nowMs).isRateKnown(this.#prefillLeg.order[0]!.slot);
+    ticket.expectedFirstByteMs = isRateKnown ? ticket.decision!.pairing!.pairMs : Number.NaN;
+    if (order === "told" || response.gateway !== undefined) return this.#tell(nowMs);
+    // Others that come meanwhile must see it there.
+    if (order === "first") this.#reserved = this.#book(this.#decodeEndpoint, "decode", nowMs);
+    const pair = this.#beginPair(nowMs);
+    if (order === "together") this.#sendDecode(pair, NO_BYTES, nowMs);
+  }
+
+  /** The answer's endpoint did not have the target: another one was chosen for all of the request. */
+  beginAgain(nowMs: number): void {
+    this.#decode!.beginAgain(nowMs);
+  }
+
+  get takesErrorEvent(): boolean {
+    return this.#decode?.takesErrorEvent === true;
+  }
+
+  drained(): void {
+    this.#decode?.drained();
+  }
+
+  close(): boolean {
+    this.#isOver = true;
+    this.#release();
+    const isPromptFree = this.#prefill?.close() ?? true;
+    return (this.#decode?.close() ?? true) && isPromptFree;
+  }
+
+  /** The replica of this endpoint has gone: what it has of the prompt can't be fetched any more. */
+  replicaGone({ slot, generation }: Endpoint): void {
+    const prefill = this.#prefill?.endpoint;
+    const isAwaited = this.#record.end === "" && this.#prefill?.isOver === true;
+    if (!isAwaited || prefill?.slot !== slot || prefill.generation !== generation) return;
+    if (this.#decode instanceof Forward) this.#decode.sendAgain("gone");
+  }
+
+  // Reports from the prompt's leg.
+
+  prefilled(leg: PrefillLeg): void {
+    const nowMs = this.#run.parts.services.clock.now();
+    this.#record.tookMs = nowMs - this.#run.ticket.times.headAtMs - (this.#prefillTries[0]?.startedMs ?? Number.NaN);
+    this.#record.endpoint = leg.endpoint.name;
+    this.#record.cachedTokens = leg.cachedTokens;
+    if (this.#parts.transfer.order === "first") this.#sendDecode({ prefill: leg.endpoint, room: "" }, leg.response, nowMs);
+  }
+
+  prefillFailed(cause: string): void {
+    const { clock } = this.#run.parts.services;
+    this.#record.endpoint = this.#prefill?.endpoint.name ?? "";
+    if (this.#parts.transfer.order === "first") return this.#alone(cause, clock.now());
+    // Later, because it may fail while the request for the answer is being sent.
+    clock.after(0, () => this.#pairLost(cause));
+  }
+
+  prefillDelivered(): void {
+    if (this.#isDecodeDelivered && !this.#isOver) this.#owner.bodyDelivered();
+  }
+
+  // Called by the answer's tries.
+
+  /** What was delivered in vain is not fetched again: its endpoint does all of the request, or meets another one. */
+  again(): Draft | undefined {
+    const { transfer } = this.#parts;
+    if (this.#record.end === "alone" || this.#record.end === "transferred") return undefined;
+    if (transfer.answersAlone) {
+      this.#fail("the transfer failed");
+      return this.#plainDraft();
+    }
+    if (!this.#mayPairAgain) return undefined;
+    this.#mayPairAgain = false;
+    this.#prefill?.close();
+    const { order } = this.#prefillLeg;
+    this.#prefillLeg = { ...this.#prefillLeg, order: [...order.slice(1), order[0]!] };
+    return this.#decodeDraft(this.#beginPair(this.#run.parts.services.clock.now()), NO_BYTES);
+  }
+
+  promptProcessed(nowMs: number): void {
+    this.#reserved?.firstToken(nowMs);
+    this.#reserved?.settled(200, undefined, nowMs);
+    this.#reserved = undefined;
+    if (this.#record.end !== "") return;
+    this.#record.end = "transferred";
+    const { ticket } = this.#run;
+    // Of a response that comes whole, and of further tries, this is no transfer's time.
+    if (!ticket.request!.isStream || this.#parts.transfer.order !== "first" || ticket.attempts.length > 0) return;
+    this.#record.transferMs = nowMs - this.#decodeBeganAtMs;
+    const prefill = this.#prefill!.endpoint;
+    this.#parts.times.seen(ticket.request!.promptTokens, this.#record.transferMs, prefill, this.#decodeEndpoint, this.#hadMet);
+  }
+
+  // Reports from the answer's leg.
+
+  bodyDelivered(): void {
+    this.#isDecodeDelivered = true;
+    if (this.#prefill === undefined || this.#prefill.isOver) this.#owner.bodyDelivered();
+  }
+
+  completed(): void {
+    this.#owner.completed();
+  }
+
+  failed(error: RouterError): void {
+    this.#owner.failed(error);
+  }
+
+  unreached(error: RouterError): void {
+    this.#owner.unreached(error);
+  }
+
+  missedTarget(): void {
+    this.#fail("status 404");
+    this.#owner.missedTarget();
+  }
+
+  /** Has the answer's endpoint, or the gateway in front of it, ask the prompt's endpoint by itself. */
+  #tell(nowMs: number): void {
+    const run = this.#run;
+    const prefill = this.#prefillLeg.order[0]!;
+    const { gateway } = run.response;
+    const plain = this.#plainDraft();
+    const draft: Draft = { ...plain, lines: sideCar.decodeLine({ prefill, room: "" }) + plain.lines, role: "decode" };
+    this.#reserved = this.#book(prefill, "prefill", nowMs);
+    this.#decode =
+      gateway === undefined
+        ? new Forward(run, run.ticket.request!, this.#decodeLeg, draft, this, this)
+        : gateway.handOver(run, this.#decodeLeg, draft, this, this);
+    this.#decode.begin(nowMs);
+  }
+
+  #beginPair(nowMs: number): Pair {
+    const run = this.#run;
+    const { transfer, planning, timeoutMs } = this.#parts;
+    const pair = { prefill: this.#prefillLeg.order[0]!, room: newRoom(run) };
+    const draft = makeDraft(run.ticket.request!, run, run.ticket.trace, transfer.prefillMembers!(run, pair));
+    const isFirst = transfer.order === "first";
+    this.#prefill = new PrefillLeg(
+      run,
+      {
+        // Whoever is to be met can't be another one.
+        leg: isFirst ? this.#prefillLeg : { ...this.#prefillLeg, order: [pair.prefill] },
+        draft: { ...draft, role: "prefill" },
+        profile: planning.profileOf("prefill", run.config.profile),
+        attempts: this.#prefillTries,
+        keepsResponse: isFirst,
+        timeoutMs,
+      },
+      this,
+    );
+    this.#prefill.begin(nowMs);
+    return pair;
+  }
+
+  #sendDecode(pair: Pair, response: Uint8Array, nowMs: number): void {
+    const run = this.#run;
+    const request = run.ticket.request!;
+    const draft = this.#decodeDraft(pair, response);
+    if (draft === undefined) return this.#alone("its response says nothing of a transfer", nowMs);
+    const { times } = this.#parts;
+    this.#release();
+    this.#hadMet = times.hasMet(pair.prefill, this.#decodeEndpoint);
+    this.#decodeBeganAtMs = nowMs;
+    this.#record.expectedTransferMs = times.expectedMs(request.promptTokens, pair.prefill, this.#decodeEndpoint);
+    const decode = new Forward(run, request, this.#decodeLeg, draft, this, this);
+    this.#decode = decode;
+    decode.begin(nowMs);
+  }
+
+  /** The answer's endpoint does all of the request. */
+  #alone(cause: string, nowMs: number): void {
+    const run = this.#run;
+    const { role: _, ...leg } = this.#decodeLeg;
+    this.#release();
+    this.#fail(cause);
+    const decode = new Forward(run, run.ticket.request!, leg, this.#plainDraft(), this, this);
+    this.#decode = decode;
+    decode.begin(nowMs);
+  }
+
+  /** Of two that meet, the prompt's leg has failed: the other one waits for nobody. */
+  #pairLost(cause: string): void {
+    if (this.#isOver || this.#record.end !== "") return;
+    const decode = this.#decode as Forward;
+    if (decode.sendAgain("aborted")) return;
+    this.#fail(cause);
+    this.#owner.failed(upstreamError("reset"));
+  }
+
+  #fail(cause: string): void {
+    this.#record.end = "alone";
+    this.#record.cause = cause;
+  }
+
+  #decodeDraft(pair: Pair, response: Uint8Array): Draft | undefined {
+    const run = this.#run;
+    const members = this.#parts.transfer.decodeMembers(run, pair, response);
+    return members && { ...makeDraft(run.ticket.request!, run, run.ticket.trace, members), role: "decode" };
+  }
+
+  #plainDraft(): Draft {
+    return makeDraft(this.#run.ticket.request!, this.#run, this.#run.ticket.trace);
+  }
+
+  #book(endpoint: Endpoint, role: "prefill" | "decode", nowMs: number): Booking {
+    return new Booking(this.#run.ticket.request!, endpoint, this.#run.pool, UNWATCHED, nowMs, role);
+  }
+
+  #release(): void {
+    this.#reserved?.settled("passed-over", undefined, this.#run.parts.services.clock.now());
+    this.#reserved = undefined;
+  }
+}
+
+function newRecord(transfer: string, { name }: Endpoint, attempts: readonly Attempt[]): OpenRecord {
+  const unknown = Number.NaN;
+  return {
+    transfer,
+    endpoint: name,
+    end: "",
+    cause: "",
+    tookMs: unknown,
+    transferMs: unknown,
+    expectedTransferMs: unknown,
+    cachedTokens: unknown,
+    attempts,
+  };
+}
+
+/** 63 random bits. */
+function newRoom({ parts: { services } }: Run): string {
+  const high = BigInt(Math.floor(services.random() * 2 ** 31));
+  return String((high << 32n) | BigInt(Math.floor(services.random() * 2 ** 32)));
+}

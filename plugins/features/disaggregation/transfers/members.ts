@@ -1,0 +1,16 @@
+import type { Member } from "../../../../core/body/splice.ts";
+import type { RequestBody } from "../../../../core/contract/slots/request-run.ts";
+import type { Span } from "../../../../core/contract/span.ts";
+
+const UTF8 = new TextEncoder();
+const NO_SPAN: Span = [-1, -1];
+
+/** The member with this value, which is JSON, in place of the body's. */
+export function member(body: RequestBody, key: string, value: string | Uint8Array): Member {
+  return { key, span: body.span(key) ?? NO_SPAN, value: typeof value === "string" ? UTF8.encode(value) : value };
+}
+
+/** The same, for a body that has the key; none otherwise. */
+export function memberIfThere(body: RequestBody, key: string, value: string): readonly Member[] {
+  return body.span(key) === undefined ? [] : [member(body, key, value)];
+}
