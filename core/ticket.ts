@@ -1,7 +1,6 @@
 import type { Decision } from "./contract/decision.ts";
 import type { MirrorRecord } from "./contract/mirror.ts";
-import type { Attempt, Outcome, OutcomeError, RequestTimes, Usage } from "./contract/outcome.ts";
-import type { PrefillRecord } from "./contract/prefill-record.ts";
+import type { Attempt, Outcome, OutcomeError, PrefillRecord, RequestTimes, Usage } from "./contract/outcome.ts";
 import type { Principal } from "./contract/principal.ts";
 import type { InferenceRequest } from "./contract/request.ts";
 import type { SessionTurn } from "./contract/session-turn.ts";

@@ -1,4 +1,5 @@
 import type { Leg, LegRole } from "../../core/contract/decision.ts";
+import type { Draft } from "../../core/contract/draft.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import type { ForwardOwner, Sending } from "../../core/contract/slots/send.ts";
@@ -6,9 +7,9 @@ import { unfinished, unservedByGateway, upstreamError } from "../../core/errors/
 import { book } from "../../core/forward/book.ts";
 import { Relay } from "../../core/forward/relay.ts";
 import { tellFreed } from "../../core/forward/tell-lost.ts";
-import { type LegTries, Try, type TryOwner } from "../../core/forward/try.ts";
+import { Try, type TryOwner } from "../../core/forward/try.ts";
 import { addressOf, type Gateway, type Picked } from "../../core/pool/gateway.ts";
-import { type Draft, requestHead } from "../../core/request/draft.ts";
+import { requestHead } from "../../core/request/draft.ts";
 import type { Run } from "../../core/run.ts";
 import { bearerFor } from "../../core/wire/bearer.ts";
 import type { ResponseReader, UpstreamFailure } from "../../core/wire/response-reader.ts";
@@ -27,11 +28,10 @@ export class Handover implements Sending, TryOwner, Picked {
   readonly #owner: ForwardOwner;
   readonly #request: InferenceRequest;
   readonly #role: LegRole | undefined;
-  readonly #tries: LegTries | undefined;
   #try: Try;
 
   /** Call `begin` when it is stored. The endpoint is booked already. */
-  constructor(run: Run, gateway: Gateway, leg: Leg, draft: Draft, owner: ForwardOwner, tries: LegTries | undefined) {
+  constructor(run: Run, gateway: Gateway, leg: Leg, draft: Draft, owner: ForwardOwner) {
     const { config, ticket } = run;
     const { limits, credentials } = config.settings;
     const first = leg.order[0]!;
@@ -41,7 +41,6 @@ export class Handover implements Sending, TryOwner, Picked {
     this.#owner = owner;
     this.#request = ticket.request!;
     this.#role = draft.role;
-    this.#tries = tries;
     // The head goes to whichever of them is reached, so each must be one that its key is for.
     this.order = leg.order.filter(({ name }) => bearerFor(name, credentials) === bearer).slice(0, 1 + limits.gatewayFallbacks);
     this.head = requestHead(draft, first, credentials, ticket.trace && traceLine(ticket.trace, 0));
@@ -129,8 +128,8 @@ export class Handover implements Sending, TryOwner, Picked {
   #tryAt(endpoint: Endpoint): Try {
     const { pool, parts } = this.#run;
     const { clock } = parts.services;
-    const booking = book(this.#run, this.#request, endpoint, clock.now(), this.#role, this.#tries?.profile);
-    return new Try(pool, clock, this.#run, booking, new Relay(endpoint, this.#gateway, this.#run), this, this.#tries);
+    const booking = book(this.#run, this.#request, endpoint, clock.now(), this.#role);
+    return new Try(pool, clock, this.#run, booking, new Relay(endpoint, this.#gateway, this.#run), this);
   }
 
   /** The gateway did without the endpoints in front of this address, or without all of them. Why, only the gateway knows: probes find out. */

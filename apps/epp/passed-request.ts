@@ -1,8 +1,8 @@
 import type { Leg } from "../../core/contract/decision.ts";
+import type { Draft } from "../../core/contract/draft.ts";
+import type { RequestRun } from "../../core/contract/slots/request-run.ts";
 import type { ForwardOwner, Sending } from "../../core/contract/slots/send.ts";
-import type { LegTries } from "../../core/forward/try.ts";
 import { addressOf, type Gateway, type Picked } from "../../core/pool/gateway.ts";
-import type { Draft } from "../../core/request/draft.ts";
 import type { Run } from "../../core/run.ts";
 import type { Facts } from "../../core/state/facts.ts";
 import { type Framing, NO_BODY } from "../../core/wire/framing.ts";
@@ -65,8 +65,8 @@ export class PassedRequest implements Gateway, WatchedTry {
     this.#isBodyChanged = true;
   }
 
-  handOver(run: Run, leg: Leg, draft: Draft, owner: ForwardOwner, tries?: LegTries): Sending {
-    return new Handover(run, this, leg, draft, owner, tries);
+  handOver(run: RequestRun, leg: Leg, draft: Draft, owner: ForwardOwner): Sending {
+    return new Handover(run as Run, this, leg, draft, owner);
   }
 
   pass(picked: Picked): void {

@@ -1,11 +1,12 @@
 import type { Leg } from "../contract/decision.ts";
+import type { Draft } from "../contract/draft.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { ForwardOwner, Sending } from "../contract/slots/send.ts";
 import { unfinished, upstreamError } from "../errors/upstream-errors.ts";
 import type { ReplicaConnection } from "../pool/connections.ts";
-import { type Draft, makeDraft, requestHead } from "../request/draft.ts";
+import { makeDraft, requestHead } from "../request/draft.ts";
 import type { Run } from "../run.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
 import { traceLine } from "../wire/trace-lines.ts";

@@ -1,11 +1,11 @@
 import type { Profile } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
+import type { Draft } from "../contract/draft.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Attempt, AttemptFailure } from "../contract/outcome.ts";
 import type { Booking } from "../pool/booking.ts";
 import type { ReplicaConnection } from "../pool/connections.ts";
 import type { Pool } from "../pool/pool.ts";
-import type { Draft } from "../request/draft.ts";
 import type { Run } from "../run.ts";
 import type { Flaw } from "../stream/response-check.ts";
 import type { Head } from "../wire/head.ts";

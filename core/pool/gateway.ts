@@ -1,9 +1,8 @@
 import type { Leg } from "../contract/decision.ts";
+import type { Draft } from "../contract/draft.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import type { RequestRun } from "../contract/slots/request-run.ts";
 import type { ForwardOwner, Sending } from "../contract/slots/send.ts";
-import type { LegTries } from "../forward/try.ts";
-import type { Draft } from "../request/draft.ts";
-import type { Run } from "../run.ts";
 import type { Facts } from "../state/facts.ts";
 import type { ResponseReader } from "../wire/response-reader.ts";
 import type { ReadConnection } from "./connections.ts";
@@ -34,7 +33,7 @@ export interface Gateway extends ReadConnection {
   /** The body that it will be told to send is not the one that it has. */
   bodyChanged(): void;
   /** Takes the place of Forward. */
-  handOver(run: Run, leg: Leg, draft: Draft, owner: ForwardOwner, tries?: LegTries): Sending;
+  handOver(run: RequestRun, leg: Leg, draft: Draft, owner: ForwardOwner): Sending;
   pass(picked: Picked): void;
 }
 

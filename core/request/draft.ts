@@ -1,5 +1,5 @@
 import { encodeName, type Member, spliceMembers, spliceModel, spliceText } from "../body/splice.ts";
-import type { LegRole } from "../contract/decision.ts";
+import type { Draft } from "../contract/draft.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Trace } from "../contract/trace.ts";
@@ -8,21 +8,6 @@ import type { CredentialSettings } from "../settings.ts";
 import { bearerFor } from "../wire/bearer.ts";
 import { credentialLines, forwardedForLine, requestLines, requestLinesWithoutCredentials } from "../wire/forwarded-headers.ts";
 import { withoutTraceLines } from "../wire/trace-lines.ts";
-
-/** The request to send, without the endpoint's address. */
-export interface Draft {
-  readonly method: string;
-  /** Path and query as the client sent them, but for a model's name that was rewritten. */
-  readonly pathAndQuery: string;
-  /** Complete header lines, framing included; Host and credentials are added for each endpoint, `traceparent` for each try. */
-  readonly lines: string;
-  /** The lines with the client's own key, for endpoints to which the router shows none; "" where they are among `lines`. */
-  readonly credentialLines: string;
-  /** The body's bytes in parts: the original, or the plain one with the target's name, and perhaps other members, spliced in. */
-  readonly body: readonly Uint8Array[];
-  /** What its endpoint does of the request; absent: all of it. */
-  readonly role?: LegRole;
-}
 
 const NONE: readonly Member[] = [];
 

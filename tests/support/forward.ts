@@ -1,8 +1,8 @@
+import type { Draft } from "../../core/contract/draft.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { Parser } from "../../core/contract/parser.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { Forward } from "../../core/forward/forward.ts";
-import type { Draft } from "../../core/request/draft.ts";
 import { makeDecision } from "../../core/test-kit/records.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import { makeEndpoint, makeRequest } from "./endpoints.ts";

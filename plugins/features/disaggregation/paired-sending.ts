@@ -1,17 +1,18 @@
 import type { Profile } from "../../../core/active-config.ts";
 import type { Leg } from "../../../core/contract/decision.ts";
+import type { Draft } from "../../../core/contract/draft.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
-import type { PrefillRecord } from "../../../core/contract/prefill-record.ts";
 import type { ForwardOwner, Sending } from "../../../core/contract/slots/send.ts";
 import { upstreamError } from "../../../core/errors/upstream-errors.ts";
 import { Forward } from "../../../core/forward/forward.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
 import { Booking } from "../../../core/pool/booking.ts";
-import { type Draft, makeDraft } from "../../../core/request/draft.ts";
+import { makeDraft } from "../../../core/request/draft.ts";
 import type { Run } from "../../../core/run.ts";
 import { UNWATCHED } from "../../../core/state/traffic.ts";
+import { newRecord, newRoom, type OpenRecord } from "./pair-record.ts";
 import type { Planning } from "./planning.ts";
 import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
 import type { Pair, Transfer } from "./transfer.ts";
@@ -26,8 +27,6 @@ export interface PairParts {
   /** A prompt's leg that takes longer is given up. */
   readonly timeoutMs: number;
 }
-
-type OpenRecord = { -readonly [Key in keyof PrefillRecord]: PrefillRecord[Key] };
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -203,7 +202,9 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     this.#decode =
       gateway === undefined
         ? new Forward(run, run.ticket.request!, this.#decodeLeg, draft, this, this)
-        : gateway.handOver(run, this.#decodeLeg, draft, this, this);
+        : gateway.handOver(run, this.#decodeLeg, draft, this);
+    // A gateway shows no first token of what it sends.
+    if (gateway !== undefined) run.parts.services.clock.after(run.ticket.decision!.pairing!.pairMs || 0, () => this.#release());
     this.#decode.begin(nowMs);
   }
 
@@ -288,25 +289,4 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     this.#reserved?.settled("passed-over", undefined, this.#run.parts.services.clock.now());
     this.#reserved = undefined;
   }
-}
-
-function newRecord(transfer: string, { name }: Endpoint, attempts: readonly Attempt[]): OpenRecord {
-  const unknown = Number.NaN;
-  return {
-    transfer,
-    endpoint: name,
-    end: "",
-    cause: "",
-    tookMs: unknown,
-    transferMs: unknown,
-    expectedTransferMs: unknown,
-    cachedTokens: unknown,
-    attempts,
-  };
-}
-
-/** 63 random bits. */
-function newRoom({ parts: { services } }: Run): string {
-  const high = BigInt(Math.floor(services.random() * 2 ** 31));
-  return String((high << 32n) | BigInt(Math.floor(services.random() * 2 ** 32)));
 }

@@ -1,5 +1,6 @@
 import type { Profile } from "../../../core/active-config.ts";
 import type { Leg } from "../../../core/contract/decision.ts";
+import type { Draft } from "../../../core/contract/draft.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
@@ -7,7 +8,6 @@ import type { ForwardOwner } from "../../../core/contract/slots/send.ts";
 import { Forward } from "../../../core/forward/forward.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
 import type { ReplicaConnection } from "../../../core/pool/connections.ts";
-import type { Draft } from "../../../core/request/draft.ts";
 import type { Run } from "../../../core/run.ts";
 import { PrefillReader } from "./prefill-reader.ts";
 

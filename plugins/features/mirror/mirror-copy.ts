@@ -1,4 +1,5 @@
 import type { BodyHold } from "../../../core/body/receive.ts";
+import type { Draft } from "../../../core/contract/draft.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { MirrorEnding, MirrorRecord } from "../../../core/contract/mirror.ts";
 import { type BytesOwner, type SilentParts, SilentReader } from "../../../core/forward/silent-reader.ts";
@@ -6,7 +7,6 @@ import { Try, type TryOwner } from "../../../core/forward/try.ts";
 import { Booking } from "../../../core/pool/booking.ts";
 import type { ReplicaConnection } from "../../../core/pool/connections.ts";
 import type { Pool } from "../../../core/pool/pool.ts";
-import type { Draft } from "../../../core/request/draft.ts";
 import { forgetBody } from "../../../core/request/parse.ts";
 import { UNWATCHED } from "../../../core/state/traffic.ts";
 import type { UpstreamFailure } from "../../../core/wire/response-reader.ts";

@@ -1,0 +1,16 @@
+import type { LegRole } from "./decision.ts";
+
+/** The request to send, without the endpoint's address. */
+export interface Draft {
+  readonly method: string;
+  /** Path and query as the client sent them, but for a model's name that was rewritten. */
+  readonly pathAndQuery: string;
+  /** Complete header lines, framing included; Host and credentials are added for each endpoint, `traceparent` for each try. */
+  readonly lines: string;
+  /** The lines with the client's own key, for endpoints to which the router shows none; "" where they are among `lines`. */
+  readonly credentialLines: string;
+  /** The body's bytes in parts: the original, or the plain one with the target's name, and perhaps other members, spliced in. */
+  readonly body: readonly Uint8Array[];
+  /** What its endpoint does of the request; absent: all of it. */
+  readonly role?: LegRole;
+}
