@@ -44,7 +44,7 @@ function costsOf({ request, prefill, decode, load, times }: Weighed, uncached: n
   const generating = Math.max(0, load.inFlight(decode.slot) - load.waitingPrompts(decode.slot));
   return {
     uncachedTokens: uncached,
-    pairMs: firstTokenMs(request, prefill, load) + times.weighedMs(request.promptTokens, prefill, decode) + stepMs,
+    pairMs: firstTokenMs(request, prefill, load) + times.weighedMs(uncached, prefill, decode) + stepMs,
     aloneMs: firstTokenMs(request, decode, load),
     heldUpMs: generating * (uncached / load.prefillRate(decode.slot)),
   };

@@ -164,7 +164,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     if (!ticket.request!.isStream || this.#parts.transfer.order !== "first" || ticket.attempts.length > 0) return;
     this.#record.transferMs = nowMs - this.#decodeBeganAtMs;
     const prefill = this.#prefill!.endpoint;
-    this.#parts.times.seen(ticket.request!.promptTokens, this.#record.transferMs, prefill, this.#decodeEndpoint, this.#hadMet);
+    this.#parts.times.seen(this.#tokens, this.#record.transferMs, prefill, this.#decodeEndpoint, this.#hadMet);
   }
 
   // Reports from the answer's leg.
@@ -240,7 +240,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     this.#release();
     this.#hadMet = times.hasMet(pair.prefill, this.#decodeEndpoint);
     this.#decodeBeganAtMs = nowMs;
-    this.#record.expectedTransferMs = times.expectedMs(request.promptTokens, pair.prefill, this.#decodeEndpoint);
+    this.#record.expectedTransferMs = times.expectedMs(this.#tokens, pair.prefill, this.#decodeEndpoint);
     const decode = new Forward(run, request, this.#decodeLeg, draft, this, this);
     this.#decode = decode;
     decode.begin(nowMs);
@@ -264,6 +264,11 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     if (decode.sendAgain("aborted")) return;
     this.#fail(cause);
     this.#owner.failed(upstreamError("reset"));
+  }
+
+  /** Those that are transferred. */
+  get #tokens(): number {
+    return this.#run.ticket.decision!.pairing!.uncachedTokens;
   }
 
   #fail(cause: string): void {
