@@ -16,6 +16,8 @@ interface Weighed {
   readonly decode: Endpoint;
   readonly load: LoadView;
   readonly times: TransferTimes;
+  /** How long answers take from their first token on, in milliseconds; NaN if unknown. */
+  readonly generationMs: number;
 }
 
 /** Whether this pair is to serve the request; without `prefill`, and with `decode` alone, otherwise. */
@@ -50,10 +52,14 @@ function costsOf({ request, prefill, decode, load, times }: Weighed, uncached: n
   };
 }
 
-/** A pair, unless it is slower for the request by more than what it spares the others. */
-function byCost({ prefill, decode }: Weighed, costs: Costs, tokens: string): Pairing {
+/**
+ * A pair, unless what the request loses by it is more than what the others win, each as a part of what it takes anyway:
+ * pairMs / aloneMs - 1 < heldUpMs / generationMs. A second more is little for an answer that takes a minute, and much for a first token.
+ */
+function byCost({ prefill, decode, generationMs }: Weighed, costs: Costs, tokens: string): Pairing {
   const { pairMs, aloneMs, heldUpMs } = costs;
-  const isPaired = pairMs < aloneMs + heldUpMs;
+  const spared = Number.isNaN(generationMs) ? 0 : heldUpMs / generationMs;
+  const isPaired = pairMs < aloneMs * (1 + spared);
   const times = `first token expected after ${whole(pairMs)} ms with ${prefill.name}, after ${whole(aloneMs)} ms with ${decode.name} alone`;
   return { ...costs, isPaired, why: `${tokens}; ${times}, which would hold up others' tokens by ${whole(heldUpMs)} ms.` };
 }

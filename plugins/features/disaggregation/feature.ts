@@ -3,6 +3,7 @@ import { RouterError } from "../../../core/contract/errors.ts";
 import type { RequestRun } from "../../../core/contract/slots/request-run.ts";
 import type { Run } from "../../../core/run.ts";
 import { disaggregationSection } from "./disaggregation-config.ts";
+import { GenerationTime } from "./generation-time.ts";
 import { PairedSending } from "./paired-sending.ts";
 import { pairsMetrics } from "./pairs-metrics.ts";
 import { pairsStatus, pairsWarnings } from "./pairs-status.ts";
@@ -22,10 +23,11 @@ export default sectionFeature({
     if (config === undefined) return {};
     const { transfer: type, prefillTimeoutMs: timeoutMs } = config;
     const transfer = TRANSFERS.find((each) => each.type === type)!;
-    const { tally, times, open } = host.keep(1, () => {
-      return { tally: new PairsTally(), times: new TransferTimes(), open: new Map<unknown, PairedSending>() };
+    const { tally, times, generation, open } = host.keep(1, () => {
+      const open = new Map<unknown, PairedSending>();
+      return { tally: new PairsTally(), times: new TransferTimes(), generation: new GenerationTime(), open };
     });
-    const planning = new Planning(config, transfer, times);
+    const planning = new Planning(config, transfer, times, generation);
     const status = () => pairsStatus(type, tally, planning.roles, host.facts().endpoints);
     return {
       bodyKeys: transfer.keys,
@@ -39,6 +41,7 @@ export default sectionFeature({
       settled(outcome) {
         open.delete(outcome);
         tally.ended(outcome);
+        generation.ended(outcome);
       },
       replicaGone(endpoint) {
         for (const sending of open.values()) sending.replicaGone(endpoint);

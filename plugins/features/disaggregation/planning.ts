@@ -6,6 +6,7 @@ import type { InferenceRequest } from "../../../core/contract/request.ts";
 import type { Planned } from "../../../core/contract/slots/plan.ts";
 import { pairingOf } from "./decider.ts";
 import type { DisaggregationConfig } from "./disaggregation-config.ts";
+import type { GenerationTime } from "./generation-time.ts";
 import { Roles } from "./roles.ts";
 import type { Transfer } from "./transfer.ts";
 import type { TransferTimes } from "./transfer-times.ts";
@@ -24,6 +25,7 @@ export class Planning {
   readonly #config: DisaggregationConfig;
   readonly #transfer: Transfer;
   readonly #times: TransferTimes;
+  readonly #generation: GenerationTime;
   readonly #decodeFilter: Named<Filter>;
   readonly #prefillFilter: Named<Filter>;
   /** The profiles with the filter of a role in front. */
@@ -31,7 +33,8 @@ export class Planning {
   readonly #prefilling = new WeakMap<Profile, Profile>();
   #others: ActiveConfig["others"] = new Map();
 
-  constructor(config: DisaggregationConfig, transfer: Transfer, times: TransferTimes) {
+  constructor(config: DisaggregationConfig, transfer: Transfer, times: TransferTimes, generation: GenerationTime) {
+    this.#generation = generation;
     this.#config = config;
     this.#transfer = transfer;
     this.#times = times;
@@ -77,6 +80,7 @@ export class Planning {
       decode,
       load,
       times: this.#times,
+      generationMs: this.#generation.meanMs,
     });
     if (!pairing.isPaired) return { ...decision, pairing };
     const legs: readonly Leg[] = [
