@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,11 +13,15 @@ export interface VllmOptions {
   readonly adapterFolder?: string;
   /** More flags for `vllm serve`. */
   readonly flags?: readonly string[];
+  /** One of a pair whose caches move by NIXL: the port where the other one asks for blocks. */
+  readonly sideChannelPort?: number;
 }
 
 export interface RealVllm {
   readonly url: string;
   readonly pid: number;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
   /** Ends the server; fulfilled when its process is gone. */
   stop(): Promise<void>;
 }
@@ -55,9 +59,9 @@ export function vllmNames(dir: string, isEmbedding = false) {
 
 /** Starts a real vLLM on the loopback and waits until it serves, which takes about half a minute. */
 export async function startVllm(options: VllmOptions): Promise<RealVllm> {
-  const { dir, port, adapterFolder } = options;
+  const { dir, port, adapterFolder, sideChannelPort } = options;
   const child = spawn(join(dir, "venv", "bin", "vllm"), argumentsOf(options), {
-    env: { ...process.env, ...ENVIRONMENT, ...(adapterFolder && resolverOf(adapterFolder)) },
+    env: { ...process.env, ...ENVIRONMENT, ...(adapterFolder && resolverOf(adapterFolder)), ...channelOf(sideChannelPort) },
     stdio: ["ignore", "pipe", "pipe"],
     // A group of its own, so that what the server leaves behind when it is killed can be ended with it.
     detached: true,
@@ -75,20 +79,32 @@ export async function startVllm(options: VllmOptions): Promise<RealVllm> {
     await stopChild(child);
     throw new Error(`vLLM did not start: ${error instanceof Error ? error.message : ""}\n${log}`, { cause: error });
   }
-  return { url, pid: child.pid ?? 0, stop: () => stopChild(child) };
+  return { url, pid: child.pid ?? 0, stop: () => stopChild(child), kill: () => stopChild(child, "SIGKILL") };
 }
+
+/** Whether the folder's vLLM can move caches between servers. */
+export function hasNixl(dir: string): boolean {
+  return spawnSync(join(dir, "venv", "bin", "python3"), ["-c", "import nixl"], { stdio: "ignore" }).status === 0;
+}
+
+const channelOf = (port: number | undefined) =>
+  port === undefined ? {} : { VLLM_NIXL_SIDE_CHANNEL_HOST: "127.0.0.1", VLLM_NIXL_SIDE_CHANNEL_PORT: String(port) };
+
+const TRANSFER = JSON.stringify({ kv_connector: "NixlConnector", kv_role: "kv_both", kv_buffer_device: "cpu" });
 
 const resolverOf = (folder: string) => ({
   VLLM_PLUGINS: "lora_filesystem_resolver",
   VLLM_LORA_RESOLVER_CACHE_DIR: folder,
 });
 
-function argumentsOf({ dir, port, isEmbedding, adapterFolder, flags = [] }: VllmOptions): string[] {
+function argumentsOf({ dir, port, isEmbedding, adapterFolder, sideChannelPort, flags = [] }: VllmOptions): string[] {
   const model = join(dir, "model");
   const common = ["serve", model, "--served-model-name", BASE, "--host", "127.0.0.1", "--port", String(port)];
   const size = ["--enforce-eager", "--max-model-len", "4096", "--max-num-seqs", "16"];
   if (isEmbedding) return [...common, ...size, "--runner", "pooling", "--convert", "embed", ...flags];
   const answers = ["--enable-scale-out", "--enable-prompt-tokens-details", "--enable-request-id-headers"];
+  if (sideChannelPort !== undefined)
+    return [...common, ...size, "--block-size", "32", ...answers, "--kv-transfer-config", TRANSFER, ...flags];
   const adapters = ["--lora-modules", ...ADAPTERS.map((name) => `${name}=${adapterPath(dir, name)}`)];
   const lora = ["--enable-lora", "--max-loras", "2", "--max-lora-rank", "8", ...(adapterFolder ? [] : adapters)];
   return [...common, ...size, "--block-size", "32", ...answers, ...lora, ...flags];
@@ -110,22 +126,22 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
   throw new Error(`it did not answer within ${START_LIMIT_MS / 1000} s`);
 }
 
-async function stopChild(child: ChildProcess): Promise<void> {
-  if (!hasExited(child)) await ended(child);
+async function stopChild(child: ChildProcess, signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
+  if (!hasExited(child)) await ended(child, signal);
   endGroup(child);
   // Whoever still holds the other ends must not keep this process waiting.
   child.stdout?.destroy();
   child.stderr?.destroy();
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function ended(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
   return new Promise((resolve) => {
     const hurry = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
     child.once("exit", () => {
       clearTimeout(hurry);
       resolve();
     });
-    child.kill("SIGTERM");
+    child.kill(signal);
   });
 }
 
