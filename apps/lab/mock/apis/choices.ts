@@ -55,7 +55,8 @@ export const completions: GenerationApi = {
     service_tier: null,
     system_fingerprint: FINGERPRINT,
     usage: openaiUsage(reply, null),
-    ...nulls("kv_transfer_params", "ec_transfer_params", "metrics"),
+    kv_transfer_params: reply.transferParams,
+    ...nulls("ec_transfer_params", "metrics"),
   }),
   stream: (reply) =>
     chunks(reply, headOf(reply, "cmpl", "text_completion"), (choice, tokens, isLast) => ({
@@ -96,7 +97,8 @@ export const chatCompletions: GenerationApi = {
     service_tier: null,
     system_fingerprint: FINGERPRINT,
     usage: openaiUsage(reply, usageOf(reply).created),
-    ...nulls("prompt_logprobs", "prompt_token_ids", "prompt_text", "kv_transfer_params", "ec_transfer_params", "metrics"),
+    kv_transfer_params: reply.transferParams,
+    ...nulls("prompt_logprobs", "prompt_token_ids", "prompt_text", "ec_transfer_params", "metrics"),
   }),
   stream(reply) {
     const head = headOf(reply, "chatcmpl", "chat.completion.chunk");
@@ -142,7 +144,8 @@ export const generate: GenerationApi = {
     created: reply.createdS,
     usage: openaiUsage(reply, null),
     ...nulls("prompt_logprobs", "prompt_token_id_logprobs", "prompt_token_ids", "mm_placeholders", "metrics"),
-    ...nulls("kv_transfer_params", "ec_transfer_params"),
+    kv_transfer_params: reply.transferParams,
+    ec_transfer_params: null,
     output_mode: "tokens",
     choices: reply.choices.map((choice) => idChoice(choice, choice.tokens.slice(0, choice.sent), true)),
   }),

@@ -25,6 +25,8 @@ export const messages: GenerationApi = {
     model: reply.model,
     stop_reason: stopReason(reply.choices[0]),
     usage: messageUsage(reply),
+    // Null fields are left out of messages.
+    ...(reply.transferParams && { kv_transfer_params: reply.transferParams }),
   }),
   stream: (reply) => ({
     first(choice) {

@@ -61,7 +61,8 @@ function responseObject(reply: Reply, isOver: boolean): unknown {
     ...nulls("max_tool_calls", "prompt", "reasoning", "top_logprobs"),
     presence_penalty: 0,
     frequency_penalty: 0,
-    ...nulls("kv_transfer_params", "ec_transfer_params", "input_messages", "output_messages"),
+    kv_transfer_params: isOver ? reply.transferParams : null,
+    ...nulls("ec_transfer_params", "input_messages", "output_messages"),
   };
 }
 

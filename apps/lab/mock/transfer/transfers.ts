@@ -1,0 +1,95 @@
+import { Bounds, Histogram } from "../../../../core/contract/histogram.ts";
+import type { Engine } from "../engine.ts";
+import type { FaultSwitch } from "../faults.ts";
+import type { MockSettings } from "../options.ts";
+import { hashNumbers, hashText } from "../tokens.ts";
+import { HeldBlocks } from "./held.ts";
+import { type Address, Remote } from "./remote.ts";
+import { Rooms } from "./rooms.ts";
+
+/** Upper bounds of the transfer-time histogram, in seconds, as vLLM's. */
+export const TRANSFER_BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 5];
+
+/** Engines whose handshake is remembered. */
+const MAX_PEERS = 256;
+
+/** What a replica shares with others: blocks that it holds for them, rooms, and those it has met. */
+export class Transfers {
+  readonly remote = new Remote();
+  readonly held: HeldBlocks;
+  readonly rooms: Rooms;
+  readonly transferS = new Histogram(new Bounds(TRANSFER_BOUNDS_S));
+  /** Transfers to this replica that failed. */
+  failed = 0;
+  readonly #settings: MockSettings;
+  readonly #faults: FaultSwitch;
+  readonly #portOf: () => number;
+  readonly #peers = new Map<string, Promise<void>>();
+  #engineId: string = crypto.randomUUID();
+
+  constructor(settings: MockSettings, engine: Engine, faults: FaultSwitch, portOf: () => number, onChange: () => void) {
+    this.#settings = settings;
+    this.#faults = faults;
+    this.#portOf = portOf;
+    this.held = new HeldBlocks(engine.shared, settings.clock, settings.holdMs, onChange);
+    this.rooms = new Rooms(settings.clock, settings.holdMs, onChange);
+  }
+
+  /** Another one after each start of the engine. */
+  get engineId(): string {
+    return this.#engineId;
+  }
+
+  /** Where other replicas ask for blocks. */
+  get address(): Address {
+    const { transferHost, host } = this.#settings;
+    const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+    return { host: transferHost || own, port: this.#portOf() };
+  }
+
+  /** How long so many tokens are on their way. */
+  takesMs(tokens: number, extraMs: number): number {
+    const { transferMs, transferTokensPerS, timeScale } = this.#settings;
+    return (transferMs + (tokens / transferTokensPerS) * 1000) * timeScale + extraMs;
+  }
+
+  /** Resolves when these two engines know each other: at once, but for the first time. */
+  meet(peer: string): Promise<void> {
+    const known = this.#peers.get(peer);
+    if (known) return known;
+    const meeting = this.wait(this.#settings.handshakeMs * this.#settings.timeScale);
+    this.#peers.set(peer, meeting);
+    const oldest = this.#peers.keys().next().value;
+    if (this.#peers.size > MAX_PEERS && oldest !== undefined) this.#peers.delete(oldest);
+    return meeting;
+  }
+
+  wait(ms: number): Promise<void> {
+    return ms <= 0 ? Promise.resolve() : new Promise((resolve) => void this.#settings.clock.after(ms, resolve));
+  }
+
+  /** The process dies: what it held is lost. It comes back as another engine after so many milliseconds, or never. */
+  async die(value: true | number): Promise<void> {
+    this.forget();
+    this.#engineId = crypto.randomUUID();
+    await this.#faults.set("refuse", value);
+  }
+
+  forget(): void {
+    this.held.clear();
+    this.rooms.clear();
+    this.#peers.clear();
+  }
+
+  close(): void {
+    this.forget();
+    this.remote.close();
+  }
+}
+
+/** The same for equal prompts of the same model and salt. */
+export function digestOf(prompt: readonly number[], cacheKey: string): string {
+  const left = hashNumbers(prompt, hashText(cacheKey, 0x811c9dc5));
+  const right = hashNumbers(prompt, hashText(cacheKey, 0x2c1b3c6d));
+  return `${left.toString(16)}-${right.toString(16)}-${prompt.length}`;
+}
