@@ -45,6 +45,13 @@ export class HeldBlocks {
     return blocks;
   }
 
+  /** Of those, the ones that are being read. */
+  get reading(): number {
+    let reading = 0;
+    for (const held of this.#held.values()) if (held.isRead) reading += 1;
+    return reading;
+  }
+
   /** Holds the blocks of a prompt that was just computed. Returns how many; undefined when the cache is too full to keep them. */
   hold(id: string, prompt: readonly number[], cacheKey: string, digest: string): number | undefined {
     const hold = this.#shared.hold(prompt, cacheKey);
@@ -74,6 +81,7 @@ export class HeldBlocks {
     if (held === undefined || held.isRead) return undefined;
     held.isRead = true;
     held.cancelExpiry();
+    this.#onChange();
     return (isComplete) => {
       if (this.#held.get(id) !== held) return;
       if (isComplete) this.#end(id, held, "fetched");
