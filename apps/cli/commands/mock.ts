@@ -52,12 +52,9 @@ ${switchLines(
 ).join("\n")}
 
 Faults: ${FAULT_NAMES.join(", ")}.
-GET, POST and DELETE /mock/faults show and change them while it runs; GET /mock/seen shows the requests received, GET /mock/transfers
-what is held for other replicas.
+GET, POST and DELETE /mock/faults show and change them while it runs; GET /mock/seen shows the requests received; GET /mock/transfers shows what is held for other replicas.
 
-Pairs: mocks with --role prefill and --role decode move the blocks of a prompt as vLLM does with NIXL. With --transfer side-car, a decode
-replica has the replica in x-prefiller-host-port prefill, as the side-car of llm-d. With --transfer sglang, both legs meet in the
-bootstrap_room at bootstrap_host and bootstrap_port, which is the prefill replica's --port or --bootstrap-port.
+Pairs: mocks with --role prefill and --role decode move the blocks of a prompt as vLLM does with NIXL. With --transfer side-car, a decode replica first has the replica named by x-prefiller-host-port prefill, as the side-car of llm-d does. With --transfer sglang, both legs meet in the bootstrap_room at bootstrap_host and bootstrap_port: the prefill replica's --port or --bootstrap-port.
 `,
     columns,
   );

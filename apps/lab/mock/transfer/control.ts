@@ -36,7 +36,15 @@ export async function transferAnswer(exchange: Exchange, state: ReplicaState): P
 }
 
 function factsOf({ transfers: { engineId, held, rooms, failed } }: ReplicaState): object {
-  return { engineId, holding: held.count, blocks: held.blocks, ...held.totals, failed, rooms: rooms.count };
+  return {
+    engineId,
+    holding: held.count,
+    reading: held.reading,
+    blocks: held.blocks,
+    ...held.totals,
+    failed,
+    rooms: rooms.count,
+  };
 }
 
 function claim(body: JsonObject, { transfers }: ReplicaState): Said {

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import type { MockOptions } from "../../../../../apps/lab/mock/options.ts";
 import { FakeClock } from "../../../../support/fake-clock.ts";
 import { type MockPair, metricOf, postJson, withPair } from "../../../../support/mock-pair.ts";
+import { freePort } from "../../../../support/prometheus.ts";
 import { openClient, postBytes } from "../../../../support/raw-client.ts";
 import { parseSse } from "../../../../support/sse-events.ts";
 
@@ -49,28 +50,17 @@ describe("a pair with SGLang's rooms", () => {
   });
 
   test("streams on both legs, and uses another port for its rooms", async () => {
+    const bootstrapPort = await freePort();
     await withRooms(
       async (pair) => {
-        const port = 18_000 + (pair.prefill.port % 10_000);
-        const other = await import("../../../../../apps/lab/mock/replica.ts");
-        const prefill = await other.startMockReplica({
-          model: "m",
-          timeScale: 0,
-          role: "prefill",
-          transfer: "sglang",
-          bootstrapPort: port,
-        });
-        try {
-          const answers = await bothLegs({ ...pair, prefill }, { bootstrap_port: port, stream: true });
-          for (const { text } of answers) assert.equal(parseSse(text).at(-1)?.data, "[DONE]");
-          const texts = answers.map(({ text }) => parseSse(text).filter(({ data }) => data.includes('"content":"')).length);
-          assert.deepEqual(texts, [2, 5]);
-        } finally {
-          await prefill.close();
-        }
+        const answers = await bothLegs(pair, { bootstrap_port: bootstrapPort, stream: true });
+        for (const { text } of answers) assert.equal(parseSse(text).at(-1)?.data, "[DONE]");
+        const texts = answers.map(({ text }) => parseSse(text).filter(({ data }) => data.includes('"content":"')).length);
+        assert.deepEqual(texts, [2, 5]);
+        await pair.prefill.faults.set("refuse", true);
+        assert.equal((await postJson(pair.decode.url + PATH, bodyFor(pair, { bootstrap_port: bootstrapPort }))).status, 500);
       },
-      {},
-      {},
+      { bootstrapPort },
     );
   });
 
