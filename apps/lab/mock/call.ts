@@ -83,6 +83,8 @@ export interface StreamScript {
   /** Called for the next tokens of a choice; `isLast` with its last one. */
   tokens(choice: Choice, tokens: readonly Token[], isLast: boolean): string[];
   closing(): string[];
+  /** What ends a stream that fails before its first token, if not an error as its only event; undefined where it is cut. */
+  failing?(error: object): string[] | undefined;
 }
 
 /** vLLM's `system_fingerprint`. */

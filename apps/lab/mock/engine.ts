@@ -155,13 +155,12 @@ export class Engine {
   }
 
   #admitted({ prompt, cachedTokens, sequence }: Job): void {
-    const { received } = sequence;
+    const { local, external } = sequence.received ?? { local: cachedTokens, external: 0 };
     this.totals.prefixQueries += prompt.tokens;
-    this.totals.prefixHits += received?.local ?? cachedTokens;
-    if (received) {
-      this.totals.externalQueries += prompt.tokens - received.local;
-      this.totals.externalHits += received.external;
-    }
+    this.totals.prefixHits += local;
+    // As vLLM: with a connector, what is not cached is always looked for elsewhere too.
+    if (this.#settings.transfer !== "none") this.totals.externalQueries += prompt.tokens - local;
+    this.totals.externalHits += external;
     this.onChange();
     sequence.admitted?.(cachedTokens);
   }

@@ -4,7 +4,6 @@ import {
   DONE_EVENT,
   dataEvent,
   type GenerationApi,
-  namedEvent,
   type Output,
   type Reply,
   type StreamScript,
@@ -59,7 +58,7 @@ function finish({ api, exchange, reply }: Answer, script: StreamScript | undefin
 function answerLeg(answer: Answer, leg: Leg): void {
   const { api, exchange, reply } = answer;
   let script: StreamScript | undefined;
-  const fail = (error: unknown) => failAnswer(api, exchange, script !== undefined, error);
+  const fail = (error: unknown) => failAnswer(api, exchange, script, error);
   exchange.onEnd(() => leg.end());
   const run = async () => {
     if (!(await leg.prepare())) return;
@@ -73,13 +72,14 @@ function answerLeg(answer: Answer, leg: Leg): void {
   run().catch(fail);
 }
 
-/** As vLLM: what fails once the head of a stream is out is its last event. */
-function failAnswer(api: GenerationApi, exchange: Exchange, isBegun: boolean, error: unknown): void {
+/** As vLLM: what fails once the head of a stream is out is its last event, with status 200. */
+function failAnswer(api: GenerationApi, exchange: Exchange, script: StreamScript | undefined, error: unknown): void {
   const problem = error instanceof Problem ? error : new Problem(500, "InternalServerError", String(error));
-  const isAnthropic = api.isAnthropic ?? false;
-  if (!isBegun) return exchange.problem(problem, isAnthropic);
-  const body = problemBody(problem, isAnthropic);
-  exchange.endStream(isAnthropic ? [namedEvent({ type: "error", ...(body as object) })] : [dataEvent(body), DONE_EVENT]);
+  if (script === undefined) return exchange.problem(problem, api.isAnthropic ?? false);
+  const body = problemBody(problem, false) as object;
+  const events = script.failing ? script.failing(body) : [dataEvent(body), DONE_EVENT];
+  if (events) exchange.endStream(events);
+  else if (!exchange.isOver) exchange.cut(false);
 }
 
 /** A server that only prefills makes one token, whatever the client wants. */

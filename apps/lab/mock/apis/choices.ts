@@ -107,14 +107,16 @@ export const chatCompletions: GenerationApi = {
       const delta = choice.tool === "" ? { content: joined(tokens) } : { tool_calls: [callDelta(reply, choice, tokens)] };
       return { index: choice.index, delta, logprobs: chatLogprobs(reply.call.body, tokens), ...end, token_ids: null };
     };
+    // vLLM sends the role of every choice with the first token of any choice.
+    const roles = () =>
+      reply.choices.map(({ index }) => {
+        const choices = [{ index, delta: { role: "assistant", content: "" }, logprobs: null, finish_reason: null }];
+        return dataEvent({ ...head, choices, prompt_token_ids: null, prompt_text: null });
+      });
     return {
       ...chunks(reply, head, choiceOf, true),
-      // vLLM sends the role of every choice with the first token of any choice.
-      first: () =>
-        reply.choices.map(({ index }) => {
-          const choices = [{ index, delta: { role: "assistant", content: "" }, logprobs: null, finish_reason: null }];
-          return dataEvent({ ...head, choices, prompt_token_ids: null, prompt_text: null });
-        }),
+      first: roles,
+      failing: (error) => [...roles(), dataEvent(error), DONE_EVENT],
     };
   },
 };

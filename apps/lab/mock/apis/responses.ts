@@ -134,6 +134,8 @@ function stream(reply: Reply): StreamScript {
         : event("response.function_call_arguments.delta", { ...callPlace, delta: joined(tokens) }),
       ...(isLast ? done(choice) : []),
     ],
+    // vLLM 0.32 has no event for it, and ends the connection.
+    failing: () => undefined,
     closing: () => [event("response.completed", { response: responseObject(reply, true) })],
   };
 }

@@ -8,8 +8,9 @@ import { type Address, objectIn } from "./remote.ts";
 import type { Reception } from "./shared-blocks.ts";
 import { digestOf } from "./transfers.ts";
 
-/** Until a real one gave up: an engine that nobody knows, and a server that is gone. */
-const UNKNOWN_ENGINE_MS = 5000;
+/** Until a real one gave up: an engine that is not where it should be, and a server that is gone, before and after a handshake with it. */
+const OTHER_ENGINE_MS = 100;
+const NEVER_MET_MS = 5000;
 const GONE_MS = 6600;
 /** How long another mock may take for what it does at once. */
 const ANSWER_LIMIT_MS = 10_000;
@@ -64,8 +65,8 @@ export class NixlDecode implements Leg {
 
   async arrive(): Promise<Arrival | undefined> {
     const { transfers, engine } = this.#state;
-    if (this.#outlook === "gone") throw await this.#failed(GONE_MS);
-    if (this.#outlook === "unknown engine") throw await this.#failed(UNKNOWN_ENGINE_MS);
+    if (this.#outlook === "gone") throw await this.#failed(transfers.hasMet(this.#promised.engineId) ? GONE_MS : NEVER_MET_MS);
+    if (this.#outlook === "unknown engine") throw await this.#failed(OTHER_ENGINE_MS);
     if (this.#exchange.isOver) return this.#giveUp();
     const { room, cancel } = engine.shared.receive(this.#prompt, this.#cacheKey);
     this.#cancelWait = cancel;

@@ -25,6 +25,7 @@ export class Transfers {
   readonly #faults: FaultSwitch;
   readonly #portOf: () => number;
   readonly #peers = new Map<string, Promise<void>>();
+  readonly #waits = new Set<() => void>();
   #engineId: string = crypto.randomUUID();
 
   constructor(settings: MockSettings, engine: Engine, faults: FaultSwitch, portOf: () => number, onChange: () => void) {
@@ -64,8 +65,20 @@ export class Transfers {
     return meeting;
   }
 
+  hasMet(peer: string): boolean {
+    return this.#peers.has(peer);
+  }
+
+  /** Never resolves once this replica is closed. */
   wait(ms: number): Promise<void> {
-    return ms <= 0 ? Promise.resolve() : new Promise((resolve) => void this.#settings.clock.after(ms, resolve));
+    if (ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#settings.clock.after(ms, () => {
+        this.#waits.delete(cancel);
+        resolve();
+      });
+      this.#waits.add(cancel);
+    });
   }
 
   /** The process dies: what it held is lost. It comes back as another engine after so many milliseconds, or never. */
@@ -82,6 +95,7 @@ export class Transfers {
   }
 
   close(): void {
+    for (const cancel of this.#waits) cancel();
     this.forget();
     this.remote.close();
   }
