@@ -11,12 +11,12 @@ import {
 import type { Engine, Sequence } from "./engine.ts";
 import { type Exchange, randomHex } from "./exchange.ts";
 import { cacheSalt, flag, type JsonObject, optionalInteger, optionalString, parseBody } from "./fields.ts";
+import type { Arrival, Leg } from "./legs/leg.ts";
+import { cacheKeyOf, legOf } from "./legs/leg-of.ts";
 import type { MockSettings } from "./options.ts";
 import { Problem, problemBody } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
 import { byteTokensOf, hashNumbers, hashText, madeUpTokens, tokensOf } from "./tokens.ts";
-import type { Arrival, Leg } from "./transfer/leg.ts";
-import { cacheKeyOf, legOf } from "./transfer/leg-of.ts";
 
 /** Responds to one request of a generation API, as a whole or as a stream. Throws a Problem before anything is sent. */
 export function generateAnswer(api: GenerationApi, exchange: Exchange, state: ReplicaState): void {

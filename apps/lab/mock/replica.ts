@@ -38,13 +38,7 @@ export async function startMockReplica(options: MockOptions) {
   }
   const faults = new FaultSwitch(API_PATHS, refuse);
   const seen = new Seen(settings.seenLimit);
-  const transfers = new Transfers(
-    settings,
-    engine,
-    faults,
-    () => listener.port,
-    () => seen.changed(),
-  );
+  const transfers = new Transfers(settings, engine.shared, { port: () => listener.port, refuse }, () => seen.changed());
   const state: ReplicaState = {
     settings,
     engine,

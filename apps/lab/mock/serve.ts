@@ -1,12 +1,12 @@
 import { type ArrivedRequest, Exchange } from "./exchange.ts";
 import { FaultError, type Faults } from "./faults.ts";
 import { parseBody } from "./fields.ts";
+import { transferAnswer } from "./legs/control.ts";
 import { Problem } from "./problem.ts";
 import { findRoute, type Route } from "./routes.ts";
 import { Seen, seenAsJson } from "./seen.ts";
 import type { ReplicaState } from "./state.ts";
 import { answerStatus } from "./status-fault.ts";
-import { transferAnswer } from "./transfer/control.ts";
 
 /** Reads one request, applies the faults meant for it, and responds. */
 export async function serve(state: ReplicaState, arrived: ArrivedRequest): Promise<void> {

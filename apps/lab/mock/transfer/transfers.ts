@@ -1,17 +1,26 @@
+import type { Clock } from "../../../../core/contract/clock.ts";
 import { Bounds, Histogram } from "../../../../core/contract/histogram.ts";
-import type { Engine } from "../engine.ts";
-import type { FaultSwitch } from "../faults.ts";
-import type { MockSettings } from "../options.ts";
 import { hashNumbers, hashText } from "../tokens.ts";
 import { HeldBlocks } from "./held.ts";
+import type { TransferOptions } from "./options.ts";
 import { type Address, Remote } from "./remote.ts";
 import { Rooms } from "./rooms.ts";
+import type { SharedBlocks } from "./shared-blocks.ts";
 
 /** Upper bounds of the transfer-time histogram, in seconds, as vLLM's. */
 export const TRANSFER_BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 5];
 
 /** Engines whose handshake is remembered. */
 const MAX_PEERS = 256;
+
+type TransferSettings = Required<TransferOptions> & { readonly host: string; readonly timeScale: number; readonly clock: Clock };
+
+/** The process that a replica stands for. */
+interface OwnProcess {
+  port(): number;
+  /** Refuses connections, for that many milliseconds or for good. */
+  refuse(value: true | number): Promise<void>;
+}
 
 /** What a replica shares with others: blocks that it holds for them, rooms, and those it has met. */
 export class Transfers {
@@ -21,18 +30,16 @@ export class Transfers {
   readonly transferS = new Histogram(new Bounds(TRANSFER_BOUNDS_S));
   /** Transfers to this replica that failed. */
   failed = 0;
-  readonly #settings: MockSettings;
-  readonly #faults: FaultSwitch;
-  readonly #portOf: () => number;
+  readonly #settings: TransferSettings;
+  readonly #process: OwnProcess;
   readonly #peers = new Map<string, Promise<void>>();
   readonly #waits = new Set<() => void>();
   #engineId: string = crypto.randomUUID();
 
-  constructor(settings: MockSettings, engine: Engine, faults: FaultSwitch, portOf: () => number, onChange: () => void) {
+  constructor(settings: TransferSettings, shared: SharedBlocks, process: OwnProcess, onChange: () => void) {
     this.#settings = settings;
-    this.#faults = faults;
-    this.#portOf = portOf;
-    this.held = new HeldBlocks(engine.shared, settings.clock, settings.holdMs, onChange);
+    this.#process = process;
+    this.held = new HeldBlocks(shared, settings.clock, settings.holdMs, onChange);
     this.rooms = new Rooms(settings.clock, settings.holdMs, onChange);
   }
 
@@ -45,7 +52,7 @@ export class Transfers {
   get address(): Address {
     const { transferHost, host } = this.#settings;
     const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-    return { host: transferHost || own, port: this.#portOf() };
+    return { host: transferHost || own, port: this.#process.port() };
   }
 
   /** How long so many tokens are on their way. */
@@ -85,7 +92,7 @@ export class Transfers {
   async die(value: true | number): Promise<void> {
     this.forget();
     this.#engineId = crypto.randomUUID();
-    await this.#faults.set("refuse", value);
+    await this.#process.refuse(value);
   }
 
   forget(): void {

@@ -3,10 +3,10 @@ import type { JsonObject } from "../fields.ts";
 import { badRequest, Problem } from "../problem.ts";
 import type { ReplicaState } from "../state.ts";
 import { answerStatus } from "../status-fault.ts";
+import { type Address, objectIn } from "../transfer/remote.ts";
+import type { Reception } from "../transfer/shared-blocks.ts";
+import { digestOf } from "../transfer/transfers.ts";
 import type { Arrival, Leg } from "./leg.ts";
-import { type Address, objectIn } from "./remote.ts";
-import type { Reception } from "./shared-blocks.ts";
-import { digestOf } from "./transfers.ts";
 
 /** Until a real one gave up: an engine that is not where it should be, and a server that is gone, before and after a handshake with it. */
 const OTHER_ENGINE_MS = 100;

@@ -1,8 +1,8 @@
 import type { Reply } from "../call.ts";
 import { type Exchange, randomHex } from "../exchange.ts";
 import type { ReplicaState } from "../state.ts";
+import { digestOf } from "../transfer/transfers.ts";
 import type { Leg } from "./leg.ts";
-import { digestOf } from "./transfers.ts";
 
 /** The prefill leg as in vLLM with NIXL: its prompt's blocks are held, and the response says where. */
 export class NixlPrefill implements Leg {

@@ -3,10 +3,10 @@ import { type JsonObject, optionalInteger, optionalString } from "../fields.ts";
 import { badRequest, Problem } from "../problem.ts";
 import type { ReplicaState } from "../state.ts";
 import { answerStatus } from "../status-fault.ts";
+import { type Address, type Asked, objectIn } from "../transfer/remote.ts";
+import type { Place } from "../transfer/rooms.ts";
+import { digestOf } from "../transfer/transfers.ts";
 import type { Arrival, Leg } from "./leg.ts";
-import { type Address, type Asked, objectIn } from "./remote.ts";
-import type { Place } from "./rooms.ts";
-import { digestOf } from "./transfers.ts";
 
 /** SGLang's own, for a body without bootstrap_port. */
 const DEFAULT_BOOTSTRAP_PORT = 8998;

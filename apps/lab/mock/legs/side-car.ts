@@ -2,9 +2,9 @@ import type { Exchange } from "../exchange.ts";
 import { isObject, type JsonObject } from "../fields.ts";
 import { badRequest } from "../problem.ts";
 import type { ReplicaState } from "../state.ts";
+import { type Address, type Asked, addressIn, objectIn, type RemoteAnswer } from "../transfer/remote.ts";
 import type { Arrival, Leg } from "./leg.ts";
 import { NixlDecode } from "./nixl-decode.ts";
-import { type Address, type Asked, addressIn, objectIn, type RemoteAnswer } from "./remote.ts";
 
 /** The header that names the prefill replica. Of several, the reference's side-car takes the first. */
 const HEADER = "x-prefiller-host-port";

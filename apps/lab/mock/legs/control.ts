@@ -2,7 +2,7 @@ import type { Exchange } from "../exchange.ts";
 import { type JsonObject, parseBody } from "../fields.ts";
 import { badRequest } from "../problem.ts";
 import type { ReplicaState } from "../state.ts";
-import type { Refusal } from "./held.ts";
+import type { Refusal } from "../transfer/held.ts";
 
 /** What one mock replica says to another. */
 interface Said {

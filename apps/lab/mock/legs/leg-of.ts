@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from "../fields.ts";
 import { badRequest, invalidField } from "../problem.ts";
 import type { ReplicaState } from "../state.ts";
 import type { Leg } from "./leg.ts";
-import { NixlPrefill } from "./nixl.ts";
 import { NixlDecode } from "./nixl-decode.ts";
+import { NixlPrefill } from "./nixl-prefill.ts";
 import { SglangDecode, SglangPrefill } from "./sglang.ts";
 import { prefillerIn, SideCar } from "./side-car.ts";
 
