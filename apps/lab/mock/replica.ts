@@ -36,9 +36,16 @@ export async function startMockReplica(options: MockOptions) {
     // If another process has taken the port meanwhile, this replica stays closed.
     if (value !== true) cancelReopen = settings.clock.after(value, () => void open().catch(() => {}));
   }
+  const close = () => {
+    for (const each of listeners) each.close();
+  };
+  const die = (value: true | number) => {
+    close();
+    return refuse(value);
+  };
   const faults = new FaultSwitch(API_PATHS, refuse);
   const seen = new Seen(settings.seenLimit);
-  const transfers = new Transfers(settings, engine.shared, { port: () => listener.port, refuse }, () => seen.changed());
+  const transfers = new Transfers(settings, engine.shared, { port: () => listener.port, die }, () => seen.changed());
   const state: ReplicaState = {
     settings,
     engine,
@@ -53,15 +60,12 @@ export async function startMockReplica(options: MockOptions) {
     state.metrics.adaptersChanged();
     seen.changed();
   };
-  const closeListeners = () => {
-    for (const each of listeners) each.close();
-  };
   try {
     await listener.open(settings.port);
     await listeners[1]?.open(settings.bootstrapPort);
     await faults.apply(settings.faults);
   } catch (error) {
-    closeListeners();
+    close();
     throw error;
   }
   const cancelLoading = startLoading(state);
@@ -81,7 +85,7 @@ export async function startMockReplica(options: MockOptions) {
       cancelReopen();
       transfers.close();
       engine.close();
-      closeListeners();
+      close();
     },
   };
 }

@@ -61,22 +61,25 @@ const refused = (refusal: string, why: string): Said => ({
 
 /** Answers when the blocks have moved, so that the reader notices at once when this replica dies. */
 async function read(body: JsonObject, exchange: Exchange, { transfers }: ReplicaState): Promise<Said> {
+  const takesMs = millisecondsIn(body);
   const isHere = textIn(body, "engineId") === transfers.engineId;
   const end = isHere ? transfers.held.read(textIn(body, "requestId")) : undefined;
   if (end === undefined) return refused("unknown", WHY.unknown);
-  await transfers.wait(millisecondsIn(body));
-  end(!exchange.isOver);
+  exchange.onEnd(() => end(false));
+  await transfers.wait(takesMs);
+  end(true);
   return { status: 200, body: {} };
 }
 
 /** The decode leg's side of a room; answers when the blocks have moved. */
 async function meet(body: JsonObject, exchange: Exchange, { transfers }: ReplicaState): Promise<Said> {
+  const takesMs = millisecondsIn(body);
   const place = transfers.rooms.enter(textIn(body, "room"), "decode", textIn(body, "digest"));
   if (typeof place === "string") return { status: 409, body: { error: place } };
   exchange.onEnd(() => place.leave("The decode leg is gone."));
   try {
     await place.computed;
-    await transfers.wait(millisecondsIn(body));
+    await transfers.wait(takesMs);
     place.setMoved();
     await place.moved;
     return { status: 200, body: {} };

@@ -75,15 +75,16 @@ export class HeldBlocks {
     return undefined;
   }
 
-  /** Begins to read. Returns what ends it: with the blocks read, or (false) with a reader that is gone, whose blocks wait for their end. */
+  /** Begins to read. Returns what ends it, once: with the blocks read, or (false) with a reader that is gone; they are held again then. */
   read(id: string): ((isComplete: boolean) => void) | undefined {
     const held = this.#held.get(id);
-    if (held === undefined || held.isRead) return undefined;
+    if (held === undefined || !held.isClaimed || held.isRead) return undefined;
     held.isRead = true;
     held.cancelExpiry();
     this.#onChange();
     return (isComplete) => {
-      if (this.#held.get(id) !== held) return;
+      if (this.#held.get(id) !== held || !held.isRead) return;
+      held.isRead = false;
       if (isComplete) this.#end(id, held, "fetched");
       else this.#expireLater(id, held);
     };

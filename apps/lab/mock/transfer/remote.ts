@@ -2,6 +2,9 @@ import { type ClientRequest, request } from "node:http";
 import type { JsonObject } from "../fields.ts";
 import { isObject } from "../fields.ts";
 
+/** A timer of more milliseconds would fire at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** A longer response is not read. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
@@ -40,7 +43,10 @@ export class Remote {
     });
     this.#open.add(call);
     const answer = new Promise<RemoteAnswer>((resolve, reject) => {
-      const timer = setTimeout(() => call.destroy(new Error("The other replica does not respond.")), limitMs);
+      const timer = setTimeout(
+        () => call.destroy(new Error("The other replica does not respond.")),
+        Math.min(limitMs, LONGEST_TIMER_MS),
+      );
       const end = (settle: () => void) => {
         clearTimeout(timer);
         this.#open.delete(call);

@@ -55,7 +55,7 @@ export class Rooms {
   /** Takes a side of a room. Returns a text that says why it can't. */
   enter(id: string, side: Side, digest: string): Place | string {
     if (this.#over.has(id)) return `The room ${id} was used already: every pair of legs needs a new one.`;
-    if (this.#open.size >= MAX_OPEN) return `${MAX_OPEN} rooms are open.`;
+    if (this.#open.size >= MAX_OPEN && !this.#open.has(id)) return `${MAX_OPEN} rooms are open.`;
     const room = this.#open.get(id) ?? new Room();
     if (room.sides.has(side)) return `The ${side} side of room ${id} is taken.`;
     room.sides.set(side, digest);

@@ -3,7 +3,7 @@ import { Bounds, Histogram } from "../../../../core/contract/histogram.ts";
 import { hashNumbers, hashText } from "../tokens.ts";
 import { HeldBlocks } from "./held.ts";
 import type { TransferOptions } from "./options.ts";
-import { type Address, Remote } from "./remote.ts";
+import { type Address, LONGEST_TIMER_MS, Remote } from "./remote.ts";
 import { Rooms } from "./rooms.ts";
 import type { SharedBlocks } from "./shared-blocks.ts";
 
@@ -18,8 +18,8 @@ type TransferSettings = Required<TransferOptions> & { readonly host: string; rea
 /** The process that a replica stands for. */
 interface OwnProcess {
   port(): number;
-  /** Refuses connections, for that many milliseconds or for good. */
-  refuse(value: true | number): Promise<void>;
+  /** Ends all connections and refuses others, for that many milliseconds or for good. */
+  die(value: true | number): Promise<void>;
 }
 
 /** What a replica shares with others: blocks that it holds for them, rooms, and those it has met. */
@@ -80,7 +80,7 @@ export class Transfers {
   wait(ms: number): Promise<void> {
     if (ms <= 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = this.#settings.clock.after(ms, () => {
+      const cancel = this.#settings.clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
         this.#waits.delete(cancel);
         resolve();
       });
@@ -92,7 +92,7 @@ export class Transfers {
   async die(value: true | number): Promise<void> {
     this.forget();
     this.#engineId = crypto.randomUUID();
-    await this.#process.refuse(value);
+    await this.#process.die(value);
   }
 
   forget(): void {

@@ -218,6 +218,31 @@ describe("a decode leg with NIXL", () => {
     });
   });
 
+  test("a prefill replica that dies cuts the transfers under way", async () => {
+    await withPair({ decode: { faults: { slowTransferMs: { value: 1e10, times: 1 } } } }, async (pair) => {
+      const cut = decodeLeg(pair, await prefilled(pair, PATH, BODY));
+      await pair.prefill.seen.until(() => pair.prefill.transfers.held.reading === 1);
+      await pair.prefill.faults.set("dieAfterPrefill", true);
+      await prefilled(pair, PATH, { ...BODY, prompt: "another" });
+      assert.equal((await cut).status, 500);
+      assert.equal(pair.prefill.load.kvUsage, 0);
+    });
+  });
+
+  test("a decode replica that dies during its transfer leaves the blocks to their time", async () => {
+    const clock = new FakeClock();
+    await withPair({ prefill: { clock }, decode: { faults: { slowTransferMs: 1000 } } }, async (pair) => {
+      const cut = decodeLeg(pair, await prefilled(pair, PATH, BODY)).catch(() => {});
+      await pair.prefill.seen.until(() => pair.prefill.transfers.held.reading === 1);
+      await pair.decode.close();
+      await cut;
+      await pair.prefill.seen.until(() => pair.prefill.transfers.held.reading === 0);
+      assert.equal(pair.prefill.transfers.held.count, 1);
+      await clock.advance(30_000);
+      assert.deepEqual(pair.prefill.transfers.held.totals, { held: 1, fetched: 0, expired: 1 });
+    });
+  });
+
   test("the faults of decode strike its legs only", async () => {
     const faults = { refuseTransfer: { value: { status: 503, retryAfterS: 1 }, times: 1 } };
     await withPair({ decode: { faults } }, async (pair) => {
