@@ -87,6 +87,7 @@ export class HeldBlocks {
       held.isRead = false;
       if (isComplete) this.#end(id, held, "fetched");
       else this.#expireLater(id, held);
+      this.#onChange();
     };
   }
 
