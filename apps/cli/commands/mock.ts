@@ -86,7 +86,7 @@ export async function runMock(argv: readonly string[], print: (text: string) => 
     if (error instanceof UsageError || error instanceof FaultError)
       throw new UsageError(error.message.includes("--help") ? error.message : `${error.message} See signalbox mock --help.`);
     if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-      throw new CommandError(1, "The port is in use: choose another with --port, or 0 for any free one.");
+      throw new CommandError(1, "The port is in use: choose another with --port (0 for any free one) or --bootstrap-port.");
     throw error;
   }
 }
