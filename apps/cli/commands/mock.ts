@@ -4,12 +4,15 @@ import { wrappedLines } from "../../../core/report/text-width.ts";
 import { FAULT_NAMES, type FaultChanges, FaultError } from "../../lab/mock/faults.ts";
 import type { MockOptions } from "../../lab/mock/options.ts";
 import { type MockReplica, startMockReplica } from "../../lab/mock/replica.ts";
+import { CHECKS, ROLES, TRANSFERS, type TransferOptions, transferSettings } from "../../lab/mock/transfer/options.ts";
 import { readInput } from "../frame/command.ts";
 import { helpColumns, switchLines } from "../frame/help.ts";
 import { stopSignal } from "../start/signals.ts";
 
 const FAULT = `switch a fault on; may be given several times. VALUE is JSON and may be left out for true:
 --fault hang, --fault status=503, --fault 'reset={"value":true,"times":1}'`;
+
+const CHECK = "400 for blocks that were not promised, are gone or are of another prompt; vllm finds nothing wrong with them";
 
 const SWITCHES: readonly Switch[] = [
   { name: "port", value: "N", default: "8000", meaning: "port to listen on; 0 takes any free one" },
@@ -25,6 +28,15 @@ const SWITCHES: readonly Switch[] = [
   { name: "api-key", value: "KEY", meaning: "respond with 401 under /v1 to requests without this bearer token" },
   { name: "echo", meaning: "output the request as it arrived instead of made-up text" },
   { name: "fault", value: "NAME=VALUE", isRepeated: true, meaning: FAULT },
+  { name: "role", value: ROLES.join("|"), meaning: "which legs of a pair it takes" },
+  { name: "transfer", value: TRANSFERS.join("|"), meaning: "how blocks move between a pair; nixl where a --role is given" },
+  { name: "transfer-check", value: CHECKS.join("|"), default: "strict", meaning: CHECK },
+  { name: "transfer-tokens-per-s", value: "N", default: "150000", meaning: "how fast a prompt moves" },
+  { name: "transfer-ms", value: "N", default: "10", meaning: "what every transfer takes besides" },
+  { name: "handshake-ms", value: "N", default: "7000", meaning: "what the first one of two replicas takes besides" },
+  { name: "hold-ms", value: "N", meaning: "how long blocks are held (30000), or an SGLang room waits (300000)" },
+  { name: "transfer-host", value: "H", meaning: "where other replicas find this one; by default --host" },
+  { name: "bootstrap-port", value: "N", default: "0", meaning: "another port, for SGLang's rooms; 0 for none" },
   { name: "help", meaning: "show this text" },
 ];
 
@@ -40,7 +52,9 @@ ${switchLines(
 ).join("\n")}
 
 Faults: ${FAULT_NAMES.join(", ")}.
-GET, POST and DELETE /mock/faults show and change them while it runs; GET /mock/seen shows the requests received.
+GET, POST and DELETE /mock/faults show and change them while it runs; GET /mock/seen shows the requests received; GET /mock/transfers shows what is held for other replicas.
+
+Pairs: mocks with --role prefill and --role decode move the blocks of a prompt as vLLM does with NIXL. With --transfer side-car, a decode replica first has the replica named by x-prefiller-host-port prefill, as the side-car of llm-d does. With --transfer sglang, both legs meet in the bootstrap_room at bootstrap_host and bootstrap_port: the prefill replica's --port or --bootstrap-port.
 `,
     columns,
   );
@@ -72,7 +86,7 @@ export async function runMock(argv: readonly string[], print: (text: string) => 
     if (error instanceof UsageError || error instanceof FaultError)
       throw new UsageError(error.message.includes("--help") ? error.message : `${error.message} See signalbox mock --help.`);
     if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-      throw new CommandError(1, "The port is in use: choose another with --port, or 0 for any free one.");
+      throw new CommandError(1, "The port is in use: choose another with --port (0 for any free one) or --bootstrap-port.");
     throw error;
   }
 }
@@ -106,9 +120,44 @@ function optionsOf(input: Input): MockOptions {
     kvTokens: number("kv-tokens", 1e9, 16),
     apiKey: text("api-key"),
     isEcho: input.has("echo"),
+    ...transferOptions(input, number),
     // FaultSwitch checks names and values.
     faults: Object.fromEntries(input.all("fault").map(faultOf)) as FaultChanges,
   };
+}
+
+type ReadNumber = (name: string, max: number, min?: number, isWhole?: boolean) => number;
+
+function transferOptions(input: Input, number: ReadNumber): TransferOptions {
+  const role = oneOf(input, "role", ROLES);
+  const transfer = oneOf(input, "transfer", TRANSFERS);
+  const check = oneOf(input, "transfer-check", CHECKS);
+  const options: TransferOptions = {
+    ...(role && { role }),
+    ...(transfer && { transfer }),
+    ...(check && { transferCheck: check }),
+    transferTokensPerS: number("transfer-tokens-per-s", 1e9, 1),
+    transferMs: number("transfer-ms", 86_400_000),
+    handshakeMs: number("handshake-ms", 86_400_000),
+    ...(input.text("hold-ms") !== undefined && { holdMs: number("hold-ms", 86_400_000) }),
+    transferHost: input.text("transfer-host") ?? "",
+    bootstrapPort: number("bootstrap-port", 65_535),
+  };
+  const settings = transferSettings(options);
+  if (settings.transfer === "sglang" && settings.role === "both")
+    throw new UsageError("--transfer sglang needs --role prefill or --role decode: SGLang's servers take one kind of leg.");
+  if (settings.transfer === "side-car" && settings.role === "prefill")
+    throw new UsageError("A side-car runs beside decode replicas: give this one --transfer nixl, or --role decode.");
+  if (settings.transfer === "none" && role !== undefined)
+    throw new UsageError("--role needs a --transfer: nixl, side-car or sglang.");
+  return options;
+}
+
+function oneOf<Word extends string>(input: Input, name: string, words: readonly Word[]): Word | undefined {
+  const given = input.text(name);
+  const word = words.find((each) => each === given);
+  if (given !== undefined && word === undefined) throw new UsageError(`--${name} takes one of ${words.join(", ")}.`);
+  return word;
 }
 
 function faultOf(text: string): [string, unknown] {

@@ -40,7 +40,10 @@ export interface Choice extends Output {
   readonly index: number;
   readonly prompt: readonly number[];
   sent: number;
+  /** Prompt tokens that the response calls cached. */
   cachedTokens: number;
+  /** Prompt tokens that were not computed here: cached, or brought by a transfer. */
+  foundTokens: number;
 }
 
 /** A request in progress, with everything that response bodies and stream events need. */
@@ -55,6 +58,8 @@ export interface Reply {
   readonly blockTokens: number;
   readonly call: Call;
   readonly choices: readonly Choice[];
+  /** What the response says of a transfer, for the decode leg; null without one. */
+  transferParams: object | null;
 }
 
 /** One generation API: reads its requests and writes its responses. */
@@ -78,6 +83,8 @@ export interface StreamScript {
   /** Called for the next tokens of a choice; `isLast` with its last one. */
   tokens(choice: Choice, tokens: readonly Token[], isLast: boolean): string[];
   closing(): string[];
+  /** What ends a stream that fails before its first token, if not an error as its only event; undefined where it is cut. */
+  failing?(error: object): string[] | undefined;
 }
 
 /** vLLM's `system_fingerprint`. */
@@ -96,7 +103,8 @@ export function usageOf(reply: Reply) {
     if (choice.index % reply.call.samples !== 0) continue;
     usage.prompt += choice.prompt.length;
     usage.cached += choice.cachedTokens;
-    usage.created += Math.floor(choice.prompt.length / reply.blockTokens) * reply.blockTokens - choice.cachedTokens;
+    const full = Math.floor(choice.prompt.length / reply.blockTokens) * reply.blockTokens;
+    usage.created += Math.max(0, full - choice.foundTokens);
   }
   return usage;
 }

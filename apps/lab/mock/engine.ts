@@ -3,6 +3,7 @@ import { EngineJob, EngineModel } from "../engine/engine-model.ts";
 import type { KvCache } from "../engine/kv-cache.ts";
 import type { MockSettings } from "./options.ts";
 import { hashedPrompt } from "./tokens.ts";
+import { SharedBlocks } from "./transfer/shared-blocks.ts";
 
 /** An engine that is late by more than this does not catch up: its next step is timed from now. */
 const MAX_LAG_MS = 1000;
@@ -14,6 +15,8 @@ export interface Sequence {
   /** Adapter and salt: prompts share prefixes only if these are equal. */
   readonly cacheKey: string;
   readonly adapter: string;
+  /** Where its prompt comes from, if another replica has sent it: tokens that were cached here, and tokens brought. */
+  readonly received?: { readonly local: number; readonly external: number };
   admitted?(cachedTokens: number): void;
   /** Called for each output token. */
   token?(): void;
@@ -33,7 +36,19 @@ class Job extends EngineJob {
 /** The engine model on a clock, a step at a time. With a time scale of 0, a step takes one turn of the event loop. */
 export class Engine {
   /** Counters; they never decrease. */
-  readonly totals = { prefixQueries: 0, prefixHits: 0, promptTokens: 0, generatedTokens: 0, aborted: 0 };
+  readonly totals = {
+    prefixQueries: 0,
+    prefixHits: 0,
+    externalQueries: 0,
+    externalHits: 0,
+    promptTokens: 0,
+    cachedTokens: 0,
+    receivedTokens: 0,
+    generatedTokens: 0,
+    aborted: 0,
+  };
+  /** Blocks that no request in the engine owns: held for another replica, or on their way from one. */
+  readonly shared: SharedBlocks;
   readonly #settings: MockSettings;
   readonly #model: EngineModel<Job>;
   #isStepping = false;
@@ -49,13 +64,20 @@ export class Engine {
     this.#model = new EngineModel<Job>(settings, "exact", {
       admitted: (job) => this.#admitted(job),
       prefilled: (job) => {
+        const { local, external } = job.sequence.received ?? { local: job.cachedTokens, external: 0 };
         this.totals.promptTokens += job.prompt.tokens;
+        this.totals.cachedTokens += local;
+        this.totals.receivedTokens += external;
         if (job.outputTokens > 0) this.#token(job);
       },
       finished: ({ sequence }) => {
-        this.onChange();
+        this.#changed();
         sequence.finished?.();
       },
+    });
+    this.shared = new SharedBlocks(this.#model.cache, settings.blockTokens, () => {
+      this.onChange();
+      this.#start();
     });
   }
 
@@ -92,7 +114,7 @@ export class Engine {
     return () => {
       if (!this.#model.remove(job)) return;
       this.totals.aborted += 1;
-      this.onChange();
+      this.#changed();
     };
   }
 
@@ -113,6 +135,7 @@ export class Engine {
 
   #step(): void {
     const stepMs = this.#model.begin();
+    this.shared.retry();
     if (stepMs === undefined) {
       this.#isStepping = false;
       return;
@@ -125,9 +148,19 @@ export class Engine {
     });
   }
 
+  /** Something left, so others may have room now. */
+  #changed(): void {
+    this.shared.retry();
+    this.onChange();
+  }
+
   #admitted({ prompt, cachedTokens, sequence }: Job): void {
+    const { local, external } = sequence.received ?? { local: cachedTokens, external: 0 };
     this.totals.prefixQueries += prompt.tokens;
-    this.totals.prefixHits += cachedTokens;
+    this.totals.prefixHits += local;
+    // As vLLM: with a connector, what is not cached is always looked for elsewhere too.
+    if (this.#settings.transfer !== "none") this.totals.externalQueries += prompt.tokens - local;
+    this.totals.externalHits += external;
     this.onChange();
     sequence.admitted?.(cachedTokens);
   }

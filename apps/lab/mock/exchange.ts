@@ -39,7 +39,7 @@ export class Exchange {
   #unsent = 0;
   #isSilent = false;
   #isDoomed = false;
-  #end: () => void = () => {};
+  readonly #ends: (() => void)[] = [];
   #onSent: () => void = () => {};
 
   constructor(parts: ExchangeParts) {
@@ -65,9 +65,9 @@ export class Exchange {
     return this.record.outcome !== "open" || this.#isSilent || this.#isDoomed;
   }
 
-  /** Sets the callback for the end: the response is complete or cut, or the client has left. It may be called more than once. */
+  /** Adds a callback for the end: the response is complete or cut, or the client has left. It may be called more than once. */
   onEnd(run: () => void): void {
-    this.#end = run;
+    this.#ends.push(run);
     if (this.record.outcome !== "open") run();
   }
 
@@ -133,7 +133,7 @@ export class Exchange {
   cut(isReset: boolean): false {
     this.#isDoomed = true;
     this.record.outcome = "cut";
-    this.#end();
+    for (const run of this.#ends) run();
     const strike = () => this.#strike(isReset);
     if (!this.#parts.response.headersSent) strike();
     else if (this.#unsent > 0 && !isReset) this.#onSent = strike;
@@ -198,7 +198,7 @@ export class Exchange {
     if (dropAfterResponseMs !== undefined) {
       this.#parts.clock.after(dropAfterResponseMs, () => this.#parts.request.socket.destroy());
     }
-    this.#end();
+    for (const run of this.#ends) run();
     this.#parts.seen.changed();
   }
 }

@@ -38,6 +38,14 @@ const KINDS = {
   malformedHead: "on",
   /** Closes the connection that many milliseconds after each response. */
   dropAfterResponseMs: "count",
+  /** A prefill leg's response says nothing of a transfer, and no blocks are held. */
+  noTransferParams: "on",
+  /** Ends a replica after a prefill leg, as `refuse`; what it held is lost, and it is another engine when it is back. */
+  dieAfterPrefill: "refuse",
+  /** Responds with this status to a decode leg, before its blocks are asked for. */
+  refuseTransfer: "status",
+  /** A transfer takes that many milliseconds more, whatever the time scale. */
+  slowTransferMs: "count",
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type FaultName = keyof typeof KINDS;
@@ -55,7 +63,10 @@ export interface StatusFault {
 export interface FaultLimit {
   /** Only to that many requests. */
   readonly times?: number;
-  /** "apis": the inference APIs, the default. "all": every path but /mock/. Otherwise one path. */
+  /**
+   * "apis": the inference APIs, the default. "all": every path but /mock/. Otherwise one path, or "prefill" or "decode": one leg of a
+   * pair, where the faults of transfers apply by default.
+   */
   readonly on?: string;
 }
 
@@ -73,6 +84,15 @@ const WANTED: Readonly<Record<Kind, string>> = {
   count: "a whole number",
   refuse: "true, or a number of milliseconds",
   status: "a status from 200 to 599, or {status, retryAfterS, body}",
+};
+
+/** Where faults apply unless they are said to apply elsewhere; the others to the inference APIs. */
+const PLACES: Partial<Record<FaultName, string>> = {
+  loading: "all",
+  noTransferParams: "prefill",
+  dieAfterPrefill: "prefill",
+  refuseTransfer: "decode",
+  slowTransferMs: "decode",
 };
 
 /** The names of all faults, for messages and help. */
@@ -140,7 +160,7 @@ export class FaultSwitch {
     return Object.fromEntries(rows);
   }
 
-  /** The faults for a request on this path; reduces the count of those with a limit. */
+  /** The faults for a request on this path, or for a leg of a pair; reduces the count of those with a limit. */
   claim(path: string): Partial<Faults> {
     const claimed: Partial<Record<FaultName, unknown>> = {};
     for (const [name, fault] of this.#active) {
@@ -153,12 +173,12 @@ export class FaultSwitch {
   }
 
   #isMeant(on: string, path: string): boolean {
-    return on === "all" || on === path || (on === "apis" && this.#apiPaths.has(path));
+    return on === path || (on === "all" && path.startsWith("/")) || (on === "apis" && this.#apiPaths.has(path));
   }
 }
 
 function placeOf(name: FaultName, fault: FaultLimit): string {
-  return fault.on ?? (name === "loading" ? "all" : "apis");
+  return fault.on ?? PLACES[name] ?? "apis";
 }
 
 function limitOf(change: Readonly<Record<string, unknown>>): FaultLimit {

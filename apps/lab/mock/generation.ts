@@ -1,31 +1,112 @@
-import type { Call, Choice, GenerationApi, Output, Reply, StreamScript } from "./call.ts";
+import {
+  type Call,
+  type Choice,
+  DONE_EVENT,
+  dataEvent,
+  type GenerationApi,
+  type Output,
+  type Reply,
+  type StreamScript,
+} from "./call.ts";
 import type { Engine, Sequence } from "./engine.ts";
 import { type Exchange, randomHex } from "./exchange.ts";
-import { cacheSalt, flag, optionalInteger, optionalString, parseBody } from "./fields.ts";
+import { cacheSalt, flag, type JsonObject, optionalInteger, optionalString, parseBody } from "./fields.ts";
+import type { Arrival, Leg } from "./legs/leg.ts";
+import { cacheKeyOf, legOf } from "./legs/leg-of.ts";
 import type { MockSettings } from "./options.ts";
-import { Problem } from "./problem.ts";
+import { Problem, problemBody } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
 import { byteTokensOf, hashNumbers, hashText, madeUpTokens, tokensOf } from "./tokens.ts";
 
 /** Responds to one request of a generation API, as a whole or as a stream. Throws a Problem before anything is sent. */
 export function generateAnswer(api: GenerationApi, exchange: Exchange, state: ReplicaState): void {
-  const { settings, metrics } = state;
-  const reply = replyTo(api, exchange, state);
+  const body = parseBody(exchange.record.body);
+  const reply = replyTo(api, exchange, state, body);
+  const leg = legOf(exchange, state, body, reply);
+  const startedMs = state.settings.clock.now();
+  if (leg) return answerLeg({ api, exchange, state, reply: leg.isPrefillOnly ? cutToOne(reply) : reply, startedMs }, leg);
+  const answer: Answer = { api, exchange, state, reply, startedMs };
+  const script = begin(answer);
+  generate(answer, script, undefined, () => finish(answer, script));
+}
+
+/** One response in progress. */
+interface Answer {
+  readonly api: GenerationApi;
+  readonly exchange: Exchange;
+  readonly state: ReplicaState;
+  readonly reply: Reply;
+  readonly startedMs: number;
+}
+
+/** Sends the head of a stream; undefined where the response is sent as a whole. */
+function begin({ api, exchange, reply }: Answer): StreamScript | undefined {
   const script = reply.call.isStream ? api.stream(reply) : undefined;
   if (script) {
     exchange.openStream();
     exchange.events(script.opening?.() ?? []);
   }
+  return script;
+}
+
+function finish({ api, exchange, reply }: Answer, script: StreamScript | undefined): void {
+  if (script) exchange.endStream(script.closing());
+  else exchange.json(200, api.answer(reply));
+}
+
+/** A leg of a pair: the engine starts when the leg says so, and the response ends when the leg is done. */
+function answerLeg(answer: Answer, leg: Leg): void {
+  const { api, exchange, reply } = answer;
+  let script: StreamScript | undefined;
+  const fail = (error: unknown) => failAnswer(api, exchange, script, error);
+  exchange.onEnd(() => leg.end());
+  const run = async () => {
+    if (!(await leg.prepare())) return;
+    if (!exchange.isOver) script = begin(answer);
+    const arrival = await leg.arrive();
+    if (exchange.isOver) return;
+    generate(answer, script, arrival, () => {
+      leg.depart(reply).then(() => finish(answer, script), fail);
+    });
+  };
+  run().catch(fail);
+}
+
+/** As vLLM: what fails once the head of a stream is out is its last event, with status 200. */
+function failAnswer(api: GenerationApi, exchange: Exchange, script: StreamScript | undefined, error: unknown): void {
+  const problem = error instanceof Problem ? error : new Problem(500, "InternalServerError", String(error));
+  if (script === undefined) return exchange.problem(problem, api.isAnthropic ?? false);
+  const body = problemBody(problem, false) as object;
+  const events = script.failing ? script.failing(body) : [dataEvent(body), DONE_EVENT];
+  if (events) exchange.endStream(events);
+  else if (!exchange.isOver) exchange.cut(false);
+}
+
+/** A server that only prefills makes one token, whatever the client wants. */
+function cutToOne(reply: Reply): Reply {
+  return {
+    ...reply,
+    choices: reply.choices.map((choice) => ({ ...choice, tokens: choice.tokens.slice(0, 1), finish: "length" })),
+  };
+}
+
+/** Has the engine compute all choices, and sends the events of a stream. */
+function generate(answer: Answer, script: StreamScript | undefined, arrival: Arrival | undefined, finished: () => void): void {
+  const { exchange, state, reply, startedMs } = answer;
+  const { settings, metrics } = state;
   let hasBegun = false;
-  const startedMs = settings.clock.now();
   const sequences = reply.choices.map(
-    (choice): Sequence => ({
+    (choice, index): Sequence => ({
       prompt: choice.prompt,
       replyTokens: choice.tokens.length,
-      cacheKey: `${reply.model}\n${reply.call.cacheSalt}`,
+      cacheKey: cacheKeyOf(reply),
       adapter: reply.model === settings.model ? "" : reply.model,
+      // The transfer was for the first one; the others find it in the cache.
+      ...(index === 0 && arrival && { received: arrival }),
       admitted(cachedTokens) {
-        choice.cachedTokens = cachedTokens;
+        const isReceived = index === 0 && arrival !== undefined;
+        choice.foundTokens = isReceived ? arrival.local + arrival.external : cachedTokens;
+        choice.cachedTokens = isReceived ? (arrival.reported ?? choice.foundTokens) : cachedTokens;
       },
       token() {
         choice.sent += 1;
@@ -40,10 +121,7 @@ export function generateAnswer(api: GenerationApi, exchange: Exchange, state: Re
       },
     }),
   );
-  compute(exchange, state.engine, sequences, () => {
-    if (script) exchange.endStream(script.closing());
-    else exchange.json(200, api.answer(reply));
-  });
+  compute(exchange, state.engine, sequences, finished);
 }
 
 /** Has the engine compute all of it, as long as the client waits for it; then calls `finished`. */
@@ -74,9 +152,8 @@ function sendTokens(script: StreamScript, exchange: Exchange, choice: Choice, in
   exchange.events(script.tokens(choice, tokens.slice(sent - count, sent), isLast));
 }
 
-function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): Reply {
+function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState, body: JsonObject): Reply {
   const { settings } = state;
-  const body = parseBody(exchange.record.body);
   const call: Call = {
     samples: 1,
     maxTokens: undefined,
@@ -100,7 +177,7 @@ function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): R
       const output = settings.isEcho
         ? echoOutput(api, exchange, room)
         : (dictatedOutput(call, room) ?? madeUpOutput(call, settings, model, prompt, sample));
-      choices.push({ index: choices.length, prompt, ...output, sent: 0, cachedTokens: 0 });
+      choices.push({ index: choices.length, prompt, ...output, sent: 0, cachedTokens: 0, foundTokens: 0 });
     }
   }
   return {
@@ -111,6 +188,7 @@ function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): R
     blockTokens: settings.blockTokens,
     call,
     choices,
+    transferParams: null,
   };
 }
 

@@ -1,9 +1,10 @@
 import { type Clock, systemClock } from "../../../core/contract/clock.ts";
 import { ENGINE_TIMES, type EngineTimes } from "../engine/engine-times.ts";
 import type { FaultChanges } from "./faults.ts";
+import { type TransferOptions, transferSettings } from "./transfer/options.ts";
 
 /** Options of a mock replica. Only the model has no default. */
-export interface MockOptions extends Partial<EngineTimes> {
+export interface MockOptions extends Partial<EngineTimes>, TransferOptions {
   /** Name of the base model. */
   readonly model: string;
   /** Adapters loaded from the start. */
@@ -74,6 +75,7 @@ export function settingsOf(options: MockOptions): MockSettings {
     faults: {},
     clock: systemClock,
     ...options,
+    ...transferSettings(options),
     blockTokens,
     kvTokens,
     maxModelTokens: Math.min(options.maxModelTokens ?? kvTokens, kvTokens),

@@ -9,6 +9,7 @@ import { API_PATHS } from "./routes.ts";
 import { Seen } from "./seen.ts";
 import { serve } from "./serve.ts";
 import type { ReplicaState } from "./state.ts";
+import { Transfers } from "./transfer/transfers.ts";
 
 /** A running mock replica. */
 export type MockReplica = Awaited<ReturnType<typeof startMockReplica>>;
@@ -17,39 +18,56 @@ export type MockReplica = Awaited<ReturnType<typeof startMockReplica>>;
 export async function startMockReplica(options: MockOptions) {
   const settings = settingsOf(options);
   const engine = new Engine(settings);
-  const metrics = new Metrics(settings, engine);
-  const listener = new Listener(
-    settings,
-    (request, response, connection) => void serve(state, { request, response, connection }),
-    (request, socket, ahead) => serveUpgrade(state, request, socket, ahead),
-  );
+  const newListener = () =>
+    new Listener(
+      settings,
+      (request, response, connection) => void serve(state, { request, response, connection }),
+      (request, socket, ahead) => serveUpgrade(state, request, socket, ahead),
+    );
+  const listener = newListener();
+  const listeners = settings.bootstrapPort === 0 ? [listener] : [listener, newListener()];
   let cancelReopen = () => {};
   /** Closes the port for good (true) or for that many milliseconds, or opens it again (undefined). */
   async function refuse(value: true | number | undefined): Promise<void> {
     cancelReopen();
-    if (value === undefined) return listener.open();
-    listener.shut();
+    const open = async () => void (await Promise.all(listeners.map((each) => each.open())));
+    if (value === undefined) return open();
+    for (const each of listeners) each.shut();
     // If another process has taken the port meanwhile, this replica stays closed.
-    if (value !== true) cancelReopen = settings.clock.after(value, () => void listener.open().catch(() => {}));
+    if (value !== true) cancelReopen = settings.clock.after(value, () => void open().catch(() => {}));
   }
+  const close = () => {
+    for (const each of listeners) each.close();
+  };
+  const die = (value: true | number) => {
+    close();
+    return refuse(value);
+  };
+  const faults = new FaultSwitch(API_PATHS, refuse);
+  const seen = new Seen(settings.seenLimit);
+  const transfers = new Transfers(settings, engine.shared, { port: () => listener.port, die }, () => seen.changed());
   const state: ReplicaState = {
     settings,
     engine,
-    metrics,
+    metrics: new Metrics(settings, engine, transfers),
     adapters: new Adapters(settings),
-    faults: new FaultSwitch(API_PATHS, refuse),
-    seen: new Seen(settings.seenLimit),
+    faults,
+    seen,
+    transfers,
     isLoaded: settings.loadingMs === 0,
   };
   engine.onChange = () => {
-    metrics.adaptersChanged();
-    state.seen.changed();
+    state.metrics.adaptersChanged();
+    seen.changed();
   };
-  await listener.open(settings.port);
-  await state.faults.apply(settings.faults).catch((error: unknown) => {
-    listener.close();
+  try {
+    await listener.open(settings.port);
+    await listeners[1]?.open(settings.bootstrapPort);
+    await faults.apply(settings.faults);
+  } catch (error) {
+    close();
     throw error;
-  });
+  }
   const cancelLoading = startLoading(state);
   return {
     url: `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${listener.port}`,
@@ -60,12 +78,14 @@ export async function startMockReplica(options: MockOptions) {
     },
     faults: state.faults,
     seen: state.seen,
+    transfers: state.transfers,
     adapters: state.adapters,
     async close() {
       cancelLoading();
       cancelReopen();
+      transfers.close();
       engine.close();
-      listener.close();
+      close();
     },
   };
 }

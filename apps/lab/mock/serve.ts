@@ -1,10 +1,12 @@
 import { type ArrivedRequest, Exchange } from "./exchange.ts";
-import { FaultError, type Faults, type StatusFault } from "./faults.ts";
+import { FaultError, type Faults } from "./faults.ts";
 import { parseBody } from "./fields.ts";
-import { Problem, problemBody } from "./problem.ts";
+import { transferAnswer } from "./legs/control.ts";
+import { Problem } from "./problem.ts";
 import { findRoute, type Route } from "./routes.ts";
 import { Seen, seenAsJson } from "./seen.ts";
 import type { ReplicaState } from "./state.ts";
+import { answerStatus } from "./status-fault.ts";
 
 /** Reads one request, applies the faults meant for it, and responds. */
 export async function serve(state: ReplicaState, arrived: ArrivedRequest): Promise<void> {
@@ -42,7 +44,7 @@ function answer(exchange: Exchange, state: ReplicaState): void {
   const isAnthropic = route?.isAnthropic ?? false;
   const { status } = exchange.faults;
   try {
-    if (status !== undefined) answerStatus(exchange, typeof status === "number" ? { status } : status, isAnthropic);
+    if (status !== undefined) answerStatus(exchange, status);
     else if (!isAuthorized(exchange, state.settings.apiKey)) exchange.json(401, { error: "Unauthorized" });
     else if (route) answerRoute(exchange, state, route);
     else exchange.json(404, { detail: "Not Found" });
@@ -69,20 +71,15 @@ function answerRoute(exchange: Exchange, state: ReplicaState, route: Route): voi
   handler(exchange, state);
 }
 
-function answerStatus(exchange: Exchange, { status, retryAfterS, body }: StatusFault, isAnthropic: boolean): void {
-  const type = status === 429 ? "RateLimitError" : "InternalServerError";
-  const problem = new Problem(status, type, `A fault makes this replica respond with ${status}.`);
-  const headers = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
-  exchange.json(status, body ?? problemBody(problem, isAnthropic), headers);
-}
-
 /**
  * Lets a test in another process set faults and read the requests received:
- * GET, POST and DELETE /mock/faults, GET and DELETE /mock/seen.
+ * GET, POST and DELETE /mock/faults, GET and DELETE /mock/seen, GET /mock/transfers. Other mocks ask for blocks here.
  */
 async function answerControl(exchange: Exchange, state: ReplicaState): Promise<void> {
   try {
-    exchange.json(200, await controlAnswer(exchange, state));
+    const said = await transferAnswer(exchange, state);
+    if (said) exchange.json(said.status, said.body);
+    else exchange.json(200, await controlAnswer(exchange, state));
   } catch (error) {
     if (error instanceof Problem) exchange.problem(error, false);
     else exchange.json(400, { error: error instanceof FaultError ? error.message : String(error) });
@@ -106,6 +103,10 @@ async function controlAnswer(exchange: Exchange, { faults, seen }: ReplicaState)
       seen.clear();
       return { requests: [] };
     default:
-      throw new Problem(404, "NotFoundError", "The mock knows /mock/faults (GET, POST, DELETE) and /mock/seen (GET, DELETE).");
+      throw new Problem(
+        404,
+        "NotFoundError",
+        "The mock knows /mock/faults (GET, POST, DELETE), /mock/seen (GET, DELETE) and /mock/transfers (GET).",
+      );
   }
 }

@@ -4,6 +4,7 @@ import type { FaultSwitch } from "./faults.ts";
 import type { Metrics } from "./metrics.ts";
 import type { MockSettings } from "./options.ts";
 import type { Seen } from "./seen.ts";
+import type { Transfers } from "./transfer/transfers.ts";
 
 /** What the routes of the mock replica share. */
 export interface ReplicaState {
@@ -13,6 +14,7 @@ export interface ReplicaState {
   readonly metrics: Metrics;
   readonly faults: FaultSwitch;
   readonly seen: Seen;
+  readonly transfers: Transfers;
   /** False while the model loads. */
   isLoaded: boolean;
 }

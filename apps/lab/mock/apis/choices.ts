@@ -55,7 +55,8 @@ export const completions: GenerationApi = {
     service_tier: null,
     system_fingerprint: FINGERPRINT,
     usage: openaiUsage(reply, null),
-    ...nulls("kv_transfer_params", "ec_transfer_params", "metrics"),
+    kv_transfer_params: reply.transferParams,
+    ...nulls("ec_transfer_params", "metrics"),
   }),
   stream: (reply) =>
     chunks(reply, headOf(reply, "cmpl", "text_completion"), (choice, tokens, isLast) => ({
@@ -96,7 +97,8 @@ export const chatCompletions: GenerationApi = {
     service_tier: null,
     system_fingerprint: FINGERPRINT,
     usage: openaiUsage(reply, usageOf(reply).created),
-    ...nulls("prompt_logprobs", "prompt_token_ids", "prompt_text", "kv_transfer_params", "ec_transfer_params", "metrics"),
+    kv_transfer_params: reply.transferParams,
+    ...nulls("prompt_logprobs", "prompt_token_ids", "prompt_text", "ec_transfer_params", "metrics"),
   }),
   stream(reply) {
     const head = headOf(reply, "chatcmpl", "chat.completion.chunk");
@@ -105,14 +107,16 @@ export const chatCompletions: GenerationApi = {
       const delta = choice.tool === "" ? { content: joined(tokens) } : { tool_calls: [callDelta(reply, choice, tokens)] };
       return { index: choice.index, delta, logprobs: chatLogprobs(reply.call.body, tokens), ...end, token_ids: null };
     };
+    // vLLM sends the role of every choice with the first token of any choice.
+    const roles = () =>
+      reply.choices.map(({ index }) => {
+        const choices = [{ index, delta: { role: "assistant", content: "" }, logprobs: null, finish_reason: null }];
+        return dataEvent({ ...head, choices, prompt_token_ids: null, prompt_text: null });
+      });
     return {
       ...chunks(reply, head, choiceOf, true),
-      // vLLM sends the role of every choice with the first token of any choice.
-      first: () =>
-        reply.choices.map(({ index }) => {
-          const choices = [{ index, delta: { role: "assistant", content: "" }, logprobs: null, finish_reason: null }];
-          return dataEvent({ ...head, choices, prompt_token_ids: null, prompt_text: null });
-        }),
+      first: roles,
+      failing: (error) => [...roles(), dataEvent(error), DONE_EVENT],
     };
   },
 };
@@ -142,7 +146,8 @@ export const generate: GenerationApi = {
     created: reply.createdS,
     usage: openaiUsage(reply, null),
     ...nulls("prompt_logprobs", "prompt_token_id_logprobs", "prompt_token_ids", "mm_placeholders", "metrics"),
-    ...nulls("kv_transfer_params", "ec_transfer_params"),
+    kv_transfer_params: reply.transferParams,
+    ec_transfer_params: null,
     output_mode: "tokens",
     choices: reply.choices.map((choice) => idChoice(choice, choice.tokens.slice(0, choice.sent), true)),
   }),

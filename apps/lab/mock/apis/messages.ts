@@ -25,14 +25,18 @@ export const messages: GenerationApi = {
     model: reply.model,
     stop_reason: stopReason(reply.choices[0]),
     usage: messageUsage(reply),
+    // Null fields are left out of messages.
+    ...(reply.transferParams && { kv_transfer_params: reply.transferParams }),
   }),
   stream: (reply) => ({
     first(choice) {
-      const usage = { input_tokens: usageOf(reply).prompt, output_tokens: 0 };
-      const message = { ...headOf(reply), content: [], model: reply.model, stop_reason: null, stop_sequence: null, usage };
       const begun = choice.tool === "" ? { type: "text", text: "" } : { ...toolUse(reply, choice), input: {} };
       const block = { type: "content_block_start", content_block: begun, index: 0 };
-      return [namedEvent({ type: "message_start", message }), namedEvent(block)];
+      return [startOf(reply), namedEvent(block)];
+    },
+    failing: () => {
+      const error = { type: "internal_error", message: "Internal server error" };
+      return [startOf(reply), namedEvent({ type: "error", error })];
     },
     tokens({ tool }, tokens) {
       const piece = joined(tokens);
@@ -59,6 +63,12 @@ export function messagesPrompt(body: JsonObject): number[] {
 }
 
 const headOf = ({ id }: Reply) => ({ id: `chatcmpl-${id}`, type: "message", role: "assistant" });
+
+function startOf(reply: Reply): string {
+  const usage = { input_tokens: usageOf(reply).prompt, output_tokens: 0 };
+  const message = { ...headOf(reply), content: [], model: reply.model, stop_reason: null, stop_sequence: null, usage };
+  return namedEvent({ type: "message_start", message });
+}
 
 function stopReason(choice: Choice | undefined): string {
   if (choice?.finish === "length") return "max_tokens";

@@ -61,7 +61,8 @@ function responseObject(reply: Reply, isOver: boolean): unknown {
     ...nulls("max_tool_calls", "prompt", "reasoning", "top_logprobs"),
     presence_penalty: 0,
     frequency_penalty: 0,
-    ...nulls("kv_transfer_params", "ec_transfer_params", "input_messages", "output_messages"),
+    kv_transfer_params: isOver ? reply.transferParams : null,
+    ...nulls("ec_transfer_params", "input_messages", "output_messages"),
   };
 }
 
@@ -133,6 +134,8 @@ function stream(reply: Reply): StreamScript {
         : event("response.function_call_arguments.delta", { ...callPlace, delta: joined(tokens) }),
       ...(isLast ? done(choice) : []),
     ],
+    // vLLM 0.32 has no event for it, and ends the connection.
+    failing: () => undefined,
     closing: () => [event("response.completed", { response: responseObject(reply, true) })],
   };
 }

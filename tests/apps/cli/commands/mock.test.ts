@@ -39,6 +39,34 @@ describe("signalbox mock", () => {
     }
   });
 
+  test("starts one of a pair", async () => {
+    const flags = [
+      "--port",
+      "0",
+      "--role",
+      "prefill",
+      "--hold-ms",
+      "480000",
+      "--transfer-host",
+      "prefill-0",
+      "--time-scale",
+      "0",
+    ];
+    const { result } = await run(...flags);
+    assert.ok(result);
+    try {
+      const body = JSON.stringify({ prompt: "hello", max_tokens: 1, kv_transfer_params: { do_remote_decode: true } });
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+      const answer = (await (await fetch(`${result.url}/v1/completions`, init)).json()) as {
+        kv_transfer_params: Record<string, unknown>;
+      };
+      assert.equal(answer.kv_transfer_params["remote_host"], "prefill-0");
+      assert.equal(result.transfers.held.count, 1);
+    } finally {
+      await result.close();
+    }
+  });
+
   test("--help lists the switches", async () => {
     const { result, text } = await run("--help");
     assert.equal(result, undefined);
@@ -55,6 +83,13 @@ describe("signalbox mock", () => {
     { argv: ["--time-scale", "fast"], says: /--time-scale/ },
     { argv: ["--kv-tokens", ""], says: /--kv-tokens/ },
     { argv: ["--model", ""], says: /--model/ },
+    { argv: ["--role", "decoder"], says: /--role takes one of prefill, decode, both/ },
+    { argv: ["--transfer", "nixI"], says: /--transfer takes one of none, nixl/ },
+    { argv: ["--transfer", "sglang"], says: /needs --role prefill or --role decode/ },
+    { argv: ["--transfer", "side-car", "--role", "prefill"], says: /--transfer nixl, or --role decode/ },
+    { argv: ["--transfer", "none", "--role", "prefill"], says: /--role needs a --transfer/ },
+    { argv: ["--transfer-tokens-per-s", "0"], says: /--transfer-tokens-per-s/ },
+    { argv: ["--hold-ms", "-1"], says: /--hold-ms/ },
     { argv: ["--port", "0", "--fault", "nonsense"], says: /no such fault/ },
     { argv: ["--port", "0", "--fault", "status=x"], says: /JSON/ },
     { argv: ["--port", "0", "--fault", "hang=1"], says: /hang takes true/ },
