@@ -3,6 +3,7 @@ import type { Draft } from "../../core/contract/draft.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import type { ForwardOwner, Sending } from "../../core/contract/slots/send.ts";
+import { FIRST_TRY } from "../../core/contract/trace.ts";
 import { unfinished, unservedByGateway, upstreamError } from "../../core/errors/upstream-errors.ts";
 import { book } from "../../core/forward/book.ts";
 import { Relay } from "../../core/forward/relay.ts";
@@ -43,7 +44,7 @@ export class Handover implements Sending, TryOwner, Picked {
     this.#role = draft.role;
     // The head goes to whichever of them is reached, so each must be one that its key is for.
     this.order = leg.order.filter(({ name }) => bearerFor(name, credentials) === bearer).slice(0, 1 + limits.gatewayFallbacks);
-    this.head = requestHead(draft, first, credentials, ticket.trace && traceLine(ticket.trace, 0));
+    this.head = requestHead(draft, first, credentials, ticket.trace && traceLine(ticket.trace, FIRST_TRY));
     this.body = draft.body;
     this.#try = this.#tryAt(first);
   }

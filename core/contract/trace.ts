@@ -14,6 +14,8 @@ export interface Trace {
 export const ADMISSION = 1;
 export const DECISION = 2;
 export const FIRST_TRY = 3;
+/** The same of tries for a prompt on an endpoint of its own. */
+export const FIRST_PROMPT_TRY = FIRST_TRY + 64;
 
 /**
  * The id of span `number` (an integer from 1) inside a request's span. It follows from the request's id, so that it is in the header

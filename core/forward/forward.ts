@@ -4,6 +4,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { ForwardOwner, Sending } from "../contract/slots/send.ts";
+import { FIRST_TRY } from "../contract/trace.ts";
 import { unfinished, upstreamError } from "../errors/upstream-errors.ts";
 import type { ReplicaConnection } from "../pool/connections.ts";
 import { makeDraft, requestHead } from "../request/draft.ts";
@@ -194,7 +195,7 @@ export class Forward implements Sending, TryOwner {
 
   #send(endpoint: Endpoint, connection: ReplicaConnection, reader: ResponseReader): void {
     const { ticket, config, parts, buffer } = this.#run;
-    const { attempts = ticket.attempts, firstSpan = 0 } = this.#tries ?? {};
+    const { attempts = ticket.attempts, firstSpan = FIRST_TRY } = this.#tries ?? {};
     const { method, body } = this.#draft;
     // The room is for one head: while a later try begins, an earlier one may still be sent.
     const frontBytes = ticket.attempts.length === 0 && body[0] === this.#request.body ? (buffer?.frontBytes ?? 0) : 0;

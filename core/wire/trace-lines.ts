@@ -1,8 +1,8 @@
-import { FIRST_TRY, innerSpanId, type Trace } from "../contract/trace.ts";
+import { innerSpanId, type Trace } from "../contract/trace.ts";
 
-/** The `traceparent` line of a try after `tries` others: what the replica does for it belongs to the try's span. */
-export function traceLine(trace: Trace, tries: number): string {
-  return `traceparent: 00-${trace.traceId}-${innerSpanId(trace, FIRST_TRY + tries)}-01\r\n`;
+/** The `traceparent` line of the try with this span number: what the replica does for it belongs to that span. */
+export function traceLine(trace: Trace, span: number): string {
+  return `traceparent: 00-${trace.traceId}-${innerSpanId(trace, span)}-01\r\n`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "../../core/contract/options.ts";
-import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
+import type { Attempt, Outcome, PrefillRecord } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import type { Principal } from "../../core/contract/principal.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
@@ -53,7 +53,7 @@ function jsonLine(record: Outcome, time: string, routed: RoutingText, replay: bo
     `,"promptTokens":${jsonNumber(promptTokens)},"outputTokens":${jsonNumber(record.outputTokens)}` +
     `,"outputEstimated":${jsonBoolean(record.isOutputEstimated)},"cachedTokens":${jsonNumber(usage?.cachedTokens)}` +
     `,"predictedCachedTokens":${jsonNumber(record.predictedTokens)},"finishReason":"${jsonText(record.finishReason)}"${whoText(record.principal)}` +
-    `${sessionText(record.session)}` +
+    `${sessionText(record.session)}${record.prefill === undefined ? "" : prefillText(record.prefill)}` +
     `${replay ? prefixText(request) : ""}}`
   );
 }
@@ -125,6 +125,7 @@ function readableLine(record: Outcome, time: string): string {
     clean(record.method),
     clean(withoutQuery(record.path)),
     model === target ? clean(model) : `${clean(model)} -> ${clean(target)}`,
+    promptText(record.prefill),
     endpoint === "" ? "" : `on ${clean(endpoint)}`,
     record.principal === undefined ? "" : `for ${clean(record.principal.name)}`,
     record.session === undefined ? "" : `turn ${record.session.turn} of ${clean(record.session.name)}`,
@@ -153,6 +154,22 @@ function sessionText(session: SessionTurn | undefined): string {
   if (session === undefined) return NO_SESSION;
   const { name, turn, pausedMs } = session;
   return `,"session":"${jsonText(name)}","turn":${turn},"pausedMs":${jsonTenths(pausedMs)}`;
+}
+
+/** Only of requests that a pair of endpoints was to serve. */
+function prefillText(prefill: PrefillRecord): string {
+  const { transfer, endpoint, end, cause, tookMs, transferMs, expectedTransferMs, cachedTokens, attempts } = prefill;
+  return (
+    `,"prefill":{"transfer":"${transfer}","endpoint":"${jsonText(endpoint)}","end":"${end}","cause":"${jsonText(cause)}"` +
+    `,"tookMs":${jsonTenths(tookMs)},"transferMs":${jsonTenths(transferMs)},"expectedTransferMs":${jsonTenths(expectedTransferMs)}` +
+    `,"cachedTokens":${jsonNumber(cachedTokens)},"attempts":[${attemptsText(attempts)}]}`
+  );
+}
+
+/** "prompt on p1", or why not. */
+function promptText(prefill: PrefillRecord | undefined): string {
+  if (prefill === undefined) return "";
+  return `prompt on ${clean(prefill.endpoint)}${prefill.end === "alone" ? ` failed (${clean(prefill.cause)})` : ""}`;
 }
 
 const bracketed = (text: string) => (text === "" ? "" : `[${text}]`);

@@ -1,6 +1,7 @@
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { printable } from "../../core/contract/printable.ts";
 import { errorClassOf, wasServed } from "../../core/report/blame.ts";
+import { cachedTokensOf } from "../../core/report/cached-tokens.ts";
 import { ENDPOINT_AT, RESULTS, resultIndex, statusIndex } from "./endpoint-counts.ts";
 import { OTHER } from "./exposition.ts";
 import type { Families } from "./families.ts";
@@ -20,6 +21,7 @@ export function countRequest(families: Families, outcome: Outcome): void {
   const errorClass = errorClassOf(outcome);
   if (errorClass !== undefined) row.counts[AT.errors + ERROR_CLASSES.indexOf(errorClass)]! += 1;
   if (error !== undefined) families.errors.counts(error.code)[0]! += 1;
+  if (outcome.prefill !== undefined) countAttempts(families, outcome.prefill.attempts);
   const endpoint = countAttempts(families, attempts);
   if (decision !== undefined && decision.rule !== "") families.rewrites.counts(decision.rule, decision.target)[0]! += 1;
   if (ending === "client-left") families.clientsLeft += 1;
@@ -104,7 +106,7 @@ function countTokens(families: Families, row: TrafficRow, outcome: Outcome): voi
   }
   if (usage === undefined || Number.isNaN(promptTokens)) return;
   counts[AT.inputTokens]! += promptTokens;
-  const { cachedTokens } = usage;
+  const cachedTokens = cachedTokensOf(outcome);
   if (cachedTokens === undefined) return;
   counts[AT.promptTokens]! += promptTokens;
   counts[AT.cachedTokens]! += cachedTokens;

@@ -1,7 +1,7 @@
 import type { Decision } from "../../core/contract/decision.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { printable } from "../../core/contract/printable.ts";
-import { ADMISSION, DECISION, FIRST_TRY, innerSpanId, type Trace } from "../../core/contract/trace.ts";
+import { ADMISSION, DECISION, FIRST_PROMPT_TRY, FIRST_TRY, innerSpanId, type Trace } from "../../core/contract/trace.ts";
 import { whyOf } from "../../core/report/decision-report.ts";
 import type { Span } from "./otlp-exporter.ts";
 
@@ -49,8 +49,11 @@ interface Part {
 export function spansOf(outcome: Outcome, trace: Trace, resource: Span["resource"]): Span[] {
   const parts = [requestPart(outcome, trace), ...admissionPart(outcome, trace), ...decisionPart(outcome, trace)];
   const tries = outcome.attempts.slice(0, MOST_TRIES).map((attempt, index) => tryPart(outcome, trace, attempt, index));
+  const prompts = (outcome.prefill?.attempts ?? [])
+    .slice(0, MOST_TRIES)
+    .map((attempt, index) => promptPart(outcome, trace, attempt, index));
   const headMs = outcome.wallMs - outcome.durationMs;
-  return [...parts, ...tries].map((part) => toSpan(part, trace, headMs, resource));
+  return [...parts, ...prompts, ...tries].map((part) => toSpan(part, trace, headMs, resource));
 }
 
 function requestPart(outcome: Outcome, { spanId }: Trace): Part {
@@ -184,6 +187,18 @@ function tryPart(outcome: Outcome, trace: Trace, attempt: Attempt, index: number
     },
     error: isGood ? undefined : String(result),
     events: hasFirstByte ? [{ name: "first byte", atMs: times.firstByteMs }] : [],
+  };
+}
+
+/** A try for the prompt alone, on an endpoint of its own. */
+function promptPart(outcome: Outcome, trace: Trace, attempt: Attempt, index: number): Part {
+  const part = tryPart(outcome, trace, attempt, index);
+  return {
+    ...part,
+    id: innerSpanId(trace, FIRST_PROMPT_TRY + index),
+    name: `prompt at ${attempt.endpoint}`,
+    attributes: { ...part.attributes, "signalbox.role": "prefill", "signalbox.transfer": outcome.prefill?.transfer },
+    events: [],
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { z } from "../../../core/contract/options.ts";
-import type { Outcome } from "../../../core/contract/outcome.ts";
+import type { Attempt, Outcome } from "../../../core/contract/outcome.ts";
 import type { RequestCounter } from "../../../core/pool/pool.ts";
 import { blameOf, verdictOf, wasServed } from "../../../core/report/blame.ts";
+import { cachedTokensOf } from "../../../core/report/cached-tokens.ts";
 import type { Router } from "../../../core/router.ts";
 import { AT, type Counter, countTime } from "./counts.ts";
 import { TrafficHistories, type TrafficHistory } from "./traffic-history.ts";
@@ -77,13 +78,21 @@ export class RequestFigures implements RequestCounter {
       if (isOurs) counter.add(blame === "router" ? AT.routerErrors : AT.replicaErrors, 1, nowMs);
       countRequest(counter, outcome, isClients, nowMs);
     }
+    // Its tokens are those of the answer's endpoint.
+    if (outcome.prefill !== undefined) this.#countTries(outcome.prefill.attempts, nowMs)?.add(AT.requests, 1, nowMs);
+    const last = this.#countTries(outcome.attempts, nowMs);
+    if (last !== undefined) countRequest(last, outcome, isClients, nowMs);
+  }
+
+  /** Returns the row of the last one's endpoint. */
+  #countTries(attempts: readonly Attempt[], nowMs: number): WindowFigures | undefined {
     let last: WindowFigures | undefined;
-    for (const { endpoint, result } of outcome.attempts) {
+    for (const { endpoint, result } of attempts) {
       last = this.#rows.get(endpoint);
       const verdict = verdictOf(result);
       if (verdict !== "fine") last?.add(verdict === "failed" ? AT.replicaErrors : AT.overloads, 1, nowMs);
     }
-    if (last !== undefined) countRequest(last, outcome, isClients, nowMs);
+    return last;
   }
 
   of({ name }: Endpoint): EndpointFigures {
@@ -126,7 +135,7 @@ function countRequest(row: Counter, outcome: Outcome, isClients: boolean, nowMs:
     row.add(AT.streamTokens, outputTokens - 1, nowMs);
     row.add(AT.streamMs, times.endMs - times.firstByteMs, nowMs);
   }
-  const cachedTokens = usage?.cachedTokens;
+  const cachedTokens = cachedTokensOf(outcome);
   if (usage === undefined || cachedTokens === undefined || Number.isNaN(usage.promptTokens)) return;
   row.add(AT.promptTokens, usage.promptTokens, nowMs);
   row.add(AT.cachedTokens, Math.min(cachedTokens, usage.promptTokens), nowMs);

@@ -33,6 +33,7 @@ export default sectionFeature({
       bodyKeys: transfer.keys,
       admit: (run) => void refuseReserved(run, transfer),
       plan: (planned) => planning.plan(planned),
+      lines: (run) => promptLine(run as Run),
       send(run, owner) {
         const sending = new PairedSending(run as Run, owner, { transfer, planning, times, timeoutMs });
         open.set(run.ticket, sending);
@@ -61,6 +62,12 @@ function refuseReserved({ ticket, head, body }: RequestRun, { type, reservedKeys
   const key = APIS.has(ticket.api) ? reservedKeys.find((name) => isSaid(body, name)) : undefined;
   if (header !== undefined || key !== undefined)
     throw new RouterError("invalid_value", `Leave out ${header ?? `"${key}"`}: the router writes it itself (${type}).`);
+}
+
+/** Clients see where the prompt went, as they see where the answer came from. */
+function promptLine({ ticket: { prefill }, config }: Run): string {
+  const isShown = prefill !== undefined && prefill.end !== "alone" && config.settings.hasRoutingHeaders;
+  return isShown ? `x-signalbox-prefill: ${prefill.endpoint}\r\n` : "";
 }
 
 const SMALL_N = 0x6e;

@@ -5,6 +5,7 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { ForwardOwner, Sending } from "../../../core/contract/slots/send.ts";
+import { FIRST_TRY } from "../../../core/contract/trace.ts";
 import { upstreamError } from "../../../core/errors/upstream-errors.ts";
 import { Forward } from "../../../core/forward/forward.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
@@ -35,7 +36,7 @@ const NO_BYTES = new Uint8Array(0);
  * client gets. Where that fails before anything was answered, the answer's endpoint does all of it, or another pair follows where it can't.
  */
 export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTries {
-  readonly firstSpan = 0;
+  readonly firstSpan = FIRST_TRY;
   readonly profile: Profile;
   readonly attempts: Attempt[];
   readonly #run: Run;

@@ -5,14 +5,12 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { ForwardOwner } from "../../../core/contract/slots/send.ts";
+import { FIRST_PROMPT_TRY } from "../../../core/contract/trace.ts";
 import { Forward } from "../../../core/forward/forward.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
 import type { ReplicaConnection } from "../../../core/pool/connections.ts";
 import type { Run } from "../../../core/run.ts";
 import { PrefillReader } from "./prefill-reader.ts";
-
-/** Tries for the prompt have span numbers of their own, behind those of the answer's. */
-const FIRST_SPAN = 64;
 
 export interface PrefillParts {
   readonly leg: Leg;
@@ -35,7 +33,7 @@ export interface PrefillOwner {
 
 /** One leg of a request: its prompt, processed by the first of the endpoints that can. */
 export class PrefillLeg implements ForwardOwner, LegTries {
-  readonly firstSpan = FIRST_SPAN;
+  readonly firstSpan = FIRST_PROMPT_TRY;
   readonly profile: Profile;
   readonly attempts: Attempt[];
   readonly #run: Run;

@@ -2,6 +2,7 @@ import { Bounds, Histogram } from "../../../core/contract/histogram.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { blameOf, wasServed } from "../../../core/report/blame.ts";
+import { cachedTokensOf } from "../../../core/report/cached-tokens.ts";
 import { distributionOf, wilson } from "./estimates.ts";
 import type { TargetFigures } from "./rollout-shapes.ts";
 
@@ -60,7 +61,8 @@ export class FigureCounts {
     if (verdict === "failed") this.#errors += 1;
     if (verdict === "served" && wasServed(outcome)) this.#addServed(outcome);
     this.#addReason(outcome.finishReason);
-    const { promptTokens = Number.NaN, cachedTokens } = outcome.usage ?? {};
+    const { promptTokens = Number.NaN } = outcome.usage ?? {};
+    const cachedTokens = cachedTokensOf(outcome);
     if (cachedTokens === undefined || Number.isNaN(promptTokens)) return;
     this.#promptTokens += promptTokens;
     this.#cachedTokens += Math.min(cachedTokens, promptTokens);

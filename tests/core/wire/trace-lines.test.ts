@@ -29,6 +29,6 @@ describe("withoutTraceLines", () => {
 });
 
 it("each try has a span of its own", () => {
-  assert.equal(traceLine(own, 0), "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7100000003-01\r\n");
-  assert.equal(traceLine(own, 1), "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7100000004-01\r\n");
+  assert.equal(traceLine(own, 3), "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7100000003-01\r\n");
+  assert.equal(traceLine(own, 4), "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7100000004-01\r\n");
 });
