@@ -125,11 +125,13 @@ export function quietServices(clock: EventQueue, seed: number): HostServices {
   return { clock, random: seededRandom(seed), log: silentLog, output: { print: () => {}, isTerminal: false } };
 }
 
+export const replicaName = (slot: number) => `replica-${slot + 1}`;
+
 /** Labels are those of the config's endpoints, in turn. */
 function specsOf({ config }: LoadedConfig, count: number): readonly EndpointSpec[] {
   const { endpoints } = config.pool;
   return Array.from({ length: count }, (_, index) => {
-    const name = `replica-${index + 1}`;
+    const name = replicaName(index);
     return { name, url: `http://${name}`, labels: endpoints[index % endpoints.length]?.labels ?? {} };
   });
 }

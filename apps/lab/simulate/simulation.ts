@@ -14,11 +14,12 @@ import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "
 import { type Metrics, Recorder, type SimulatedTargets } from "./metrics.ts";
 import type { Job, Replica } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
-import { makeRouterSide, type RouterSide } from "./router-side.ts";
+import { makeRouterSide, type RouterSide, replicaName } from "./router-side.ts";
 import { SessionArrivals, type SessionLoop } from "./session-arrivals.ts";
 import type { SessionFigures } from "./session-meter.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
-import { tracePath, Upstream } from "./upstream.ts";
+import { Transfers } from "./transfers.ts";
+import { Upstream } from "./upstream.ts";
 
 export interface SimulationSettings {
   readonly replicas: number;
@@ -51,7 +52,7 @@ const HOUR_MS = 3_600_000;
 const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs: Number.POSITIVE_INFINITY };
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
-/** Nothing is written to a wire; the path says which request it is. */
+/** Nothing is written to a wire; the query says which request it is. */
 const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
 
 /** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
@@ -79,8 +80,11 @@ export class Simulation {
       firstToken: (job: Job) => this.#firstToken(job),
       decoded: (batch: number, steps: number, stepMs: number) => this.#recorder.decoded(batch * steps, stepMs),
     };
-    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, events, reportsCached };
-    this.#upstreams = Array.from({ length: replicas }, (_, at) => new Upstream({ ...common, speed: speeds[at] ?? 1 }));
+    const transfers = new Transfers(this.#queue, model);
+    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, transfers, events, reportsCached };
+    this.#upstreams = Array.from({ length: replicas }, (_, at) => {
+      return new Upstream({ ...common, name: replicaName(at), speed: speeds[at] ?? 1 });
+    });
     this.replicas = this.#upstreams.map(({ replica }) => replica);
     this.#decide = deciderOf(this.#upstreams);
     const hasFaults = faults.length > 0;
@@ -165,7 +169,7 @@ export class Simulation {
   #forward(request: InferenceRequest, leg: Leg, run: Run, index: number): void {
     const { ticket } = run;
     ticket.request = request;
-    const draft = { ...DRAFT, pathAndQuery: tracePath(index) };
+    const draft = { ...DRAFT, pathAndQuery: `?${index}` };
     const forward = new Forward(run, request, leg, draft, {
       bodyDelivered() {},
       completed: () => this.#served(ticket, index),
@@ -193,8 +197,8 @@ export class Simulation {
     this.#arrivals.ended(index);
   }
 
-  #firstToken({ request, cachedTokens }: Job): void {
-    this.#recorder.firstToken(this.#queue.now() - this.#arrivalMs(request), request.prompt.tokens, cachedTokens);
+  #firstToken({ request, foundTokens }: Job): void {
+    this.#recorder.firstToken(this.#queue.now() - this.#arrivalMs(request), request.prompt.tokens, foundTokens);
   }
 
   #arrivalMs({ atMs }: TraceRequest): number {

@@ -16,6 +16,8 @@ const MODEL: EngineTimes = {
   maxRunning: 256,
   kvTokens: 100_000,
   blockTokens: 100,
+  transferMs: 5,
+  transferTokensPerS: 10_000,
 };
 
 interface Case {
@@ -287,6 +289,8 @@ describe("a modelled replica", () => {
       maxRunning: 256,
       kvTokens: 524_288,
       blockTokens: 16,
+      transferMs: 10,
+      transferTokensPerS: 200_000,
     });
   });
 });
