@@ -59,3 +59,12 @@ export function checkForPairs(name: string, configs: readonly NamedConfig[]): vo
   const names = configs.map((config) => config.name).join(", ");
   throw new UsageError(`--${name} is for pairs of replicas; add "disaggregation: {}" to the spec of ${names}, or leave out -f.`);
 }
+
+/** Throws a UsageError if a config has pairs, whose prompts are computed elsewhere than the losses are looked for. */
+export function checkForLosses(configs: readonly NamedConfig[]): void {
+  const paired = configs.find(({ loaded }) => hasPairs(loaded));
+  if (paired === undefined) return;
+  throw new UsageError(
+    `--explain-losses can't look into pairs of replicas; leave it out, or the disaggregation of ${paired.name}.`,
+  );
+}

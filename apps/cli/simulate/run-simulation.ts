@@ -10,7 +10,7 @@ import { type NamedConfig, type Progress, type Run, runAll } from "../../lab/sim
 import type { SimulationSettings } from "../../lab/simulate/simulation.ts";
 import type { Trace } from "../../lab/simulate/trace.ts";
 import { adviceLine, advise, bestOf, checkAdvice } from "./advise.ts";
-import { checkForPairs, defaultConfig, pairConfig, readConfigs } from "./named-configs.ts";
+import { checkForLosses, checkForPairs, defaultConfig, pairConfig, readConfigs } from "./named-configs.ts";
 import { simulateArguments } from "./simulate-arguments.ts";
 import { lossesReport, report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -77,6 +77,7 @@ async function configsOf(
   if (own === undefined) return undefined;
   if (pairSwitch !== undefined) checkForPairs(pairSwitch, own);
   if (input.has("advise")) checkAdvice(input, settings, own);
+  if (input.has("explain-losses")) checkForLosses(own);
   const reference = standard.loaded;
   const exact = input.has("exact") ? [{ name: "exact state", loaded: reference, isExact: true }] : [];
   return [...(input.has("explain-losses") ? own.map((config) => ({ ...config, reference })) : own), ...exact];

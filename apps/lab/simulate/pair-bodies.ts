@@ -5,17 +5,20 @@ const CLOSE = 0x7d;
 /** Which part of a request its body asks for, as in vLLM's NIXL connector: to compute the prompt for another replica, or to fetch it. */
 export type PairPart = { readonly kind: "prefill" } | { readonly kind: "decode"; readonly transfer: string };
 
-/** Undefined: all of it. The prompts of simulated bodies have no quotes. */
+/** Undefined: all of it. The prompts of simulated bodies have no quotes, and the router writes a key and its value as parts of their own. */
 export function pairPartOf(body: readonly Uint8Array[]): PairPart | undefined {
-  const bytes = body.length === 1 ? Buffer.from(body[0]!.buffer, body[0]!.byteOffset, body[0]!.length) : Buffer.concat(body);
+  const part = body.findIndex((bytes) => bufferOf(bytes).includes(KEY));
+  if (part < 0) return undefined;
+  const bytes = Buffer.concat(body.slice(part, part + 2));
   const at = bytes.indexOf(KEY);
-  if (at < 0) return undefined;
   const start = bytes.indexOf(OPEN, at);
   const end = bytes.indexOf(CLOSE, start) + 1;
   const told = JSON.parse(bytes.toString("utf8", start, end)) as Record<string, unknown>;
   if (told.do_remote_decode === true) return { kind: "prefill" };
   return told.do_remote_prefill === true ? { kind: "decode", transfer: String(told.remote_request_id) } : undefined;
 }
+
+const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length);
 
 /** The response to a prefill request, which names what may be fetched now. */
 export function prefillResponse(

@@ -21,10 +21,10 @@ export interface Traffic {
 
 export const REPLICAS = 8;
 /** How many of them compute prompts for the others. */
-export const SPLITS = [2, 4, 6];
-const HOURS = 1;
+export const SPLITS = [2, 6];
+const HOURS = 0.5;
 
-const OPEN = { minutes: 30, timeScale: 1, promptScale: 1, sessionsPerReplica: 0 };
+const OPEN = { minutes: 15, timeScale: 1, promptScale: 1, sessionsPerReplica: 0 };
 
 export const TRAFFICS: readonly Traffic[] = [
   {
