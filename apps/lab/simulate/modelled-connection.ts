@@ -6,26 +6,40 @@ import { HeadParser } from "../../../core/wire/head-parser.ts";
 import type { ResponseReader, UpstreamFailure } from "../../../core/wire/response-reader.ts";
 import { GONE_SILENCE_MS } from "../../../core/wire/upstream-connection.ts";
 import type { WatchedTry } from "../../../core/wire/watched-try.ts";
+import type { Job } from "./job.ts";
 import { prefillResponse } from "./pair-bodies.ts";
-import type { Job } from "./replica.ts";
-import type { Upstream } from "./upstream.ts";
 
 const SERVED = headOf(200);
 const TOKEN = Buffer.from("data: {}\n\n");
+
+/** The replica, as its connections see it. */
+export interface ConnectionOwner {
+  readonly name: string;
+  /** Whether responses say how many of the prompt's tokens were cached. */
+  readonly reportsCached: boolean;
+  /** A request of the trace came: the query says which one. The connection may be over when this returns. */
+  serve(connection: Connection, head: string, body: readonly Uint8Array[]): void;
+  /** The connection is over before its response is. */
+  closed(job: Job): void;
+  /** What may be fetched of a finished request; the name that its response tells. */
+  offer(job: Job): string;
+  /** For how long a request that was sent at `sentAtMs` has had no token, or its stream no further one. */
+  silenceMs(sentAtMs: number, hasTokens: boolean): number;
+}
 
 /** One try at a modelled replica, in place of a connection on a socket: what happens there, it calls on the router's own exchange. */
 export class Connection implements ReplicaConnection, WatchedTry {
   readonly hasSentAll = true;
   /** Tokens of a modelled replica come at its pace, which its silence as a whole shows. */
   readonly longestGapMs = 0;
-  readonly #owner: Upstream;
+  readonly #owner: ConnectionOwner;
   readonly #sentAtMs: number;
   /** What it is to work on; undefined where nothing is. */
   job: Job | undefined;
   #reader: ResponseReader | undefined;
   #hasResponse = false;
 
-  constructor(owner: Upstream, nowMs: number) {
+  constructor(owner: ConnectionOwner, nowMs: number) {
     this.#owner = owner;
     this.#sentAtMs = nowMs;
   }

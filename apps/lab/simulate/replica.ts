@@ -1,29 +1,10 @@
-import { EngineJob, EngineModel } from "../engine/engine-model.ts";
+import { EngineModel } from "../engine/engine-model.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { KvCache } from "../engine/kv-cache.ts";
 import type { EventQueue } from "./events.ts";
+import type { Job, OfferSource } from "./job.ts";
 import { Pace } from "./pace.ts";
-import type { Prompt, TraceRequest } from "./trace.ts";
-import type { Offer } from "./transfers.ts";
-
-/** One request of a trace inside a replica. Until it is admitted, its `cachedTokens` are those expected when it came. */
-export class Job extends EngineJob {
-  readonly request: TraceRequest;
-  /** What another replica computed of it; it comes before the first token here. */
-  readonly offer: Offer | undefined;
-
-  constructor(request: TraceRequest, offer?: Offer, outputTokens = request.outputTokens) {
-    super(request.prompt, outputTokens);
-    this.request = request;
-    this.offer = offer;
-    this.awaitsTransfer = offer !== undefined;
-  }
-
-  /** Prompt tokens that no replica computed for it. */
-  get foundTokens(): number {
-    return this.offer?.job.cachedTokens ?? this.cachedTokens;
-  }
-}
+import type { Prompt } from "./trace.ts";
 
 /** What a replica computes, as it goes on. */
 export interface ReplicaProgress {
@@ -40,7 +21,7 @@ export interface ReplicaEvents extends ReplicaProgress {
 }
 
 /** The engine model in simulated time. Steps without prompt work are simulated as one event until something changes. */
-export class Replica {
+export class Replica implements OfferSource {
   /** Total time spent in steps. */
   busyMs = 0;
   readonly #times: EngineTimes;
@@ -152,12 +133,10 @@ export class Replica {
     this.#goOn();
   }
 
-  /** Whether another replica can still fetch what was computed for a finished request. */
   keeps(job: Job): boolean {
     return this.#model.keeps(job);
   }
 
-  /** Nobody fetches it any more: others get its blocks. */
   release(job: Job): void {
     if (this.#model.release(job)) this.#goOn();
   }

@@ -1,17 +1,11 @@
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { EventQueue } from "./events.ts";
-import type { Job, Replica } from "./replica.ts";
+import type { Job, Offer, OfferSource } from "./job.ts";
 
 /** How long vLLM keeps blocks that nobody fetches (VLLM_NIXL_ABORT_REQUEST_TIMEOUT). */
 const KEPT_MS = 480_000;
 /** How long vLLM takes to find that nobody has what a request names. */
 export const LOST_MS = 5_000;
-
-/** A prompt that one replica has computed, and that another one may fetch. */
-export interface Offer {
-  readonly source: Replica;
-  readonly job: Job;
-}
 
 /** How the cache of prompts moves between modelled replicas: each has one link, which carries one prompt at a time. */
 export class Transfers {
@@ -19,7 +13,7 @@ export class Transfers {
   readonly #times: Pick<EngineTimes, "transferMs" | "transferTokensPerS">;
   readonly #offers = new Map<string, Offer>();
   /** Until when each replica's link is busy. */
-  readonly #busyUntilMs = new WeakMap<Replica, number>();
+  readonly #busyUntilMs = new WeakMap<OfferSource, number>();
   #count = 0;
 
   constructor(clock: EventQueue, times: Pick<EngineTimes, "transferMs" | "transferTokensPerS">) {
@@ -28,7 +22,7 @@ export class Transfers {
   }
 
   /** The prompt of a finished request may be fetched. Returns the name by which its response tells that. */
-  offer(source: Replica, job: Job): string {
+  offer(source: OfferSource, job: Job): string {
     this.#count += 1;
     const name = `transfer-${this.#count}`;
     this.#offers.set(name, { source, job });
@@ -47,7 +41,7 @@ export class Transfers {
   }
 
   /** Moves so many tokens, at least one, then calls `ended`: `isWhole` is false where the source has lost them meanwhile. */
-  fetch({ source, job }: Offer, to: Replica, tokens: number, ended: (isWhole: boolean) => void): void {
+  fetch({ source, job }: Offer, to: OfferSource, tokens: number, ended: (isWhole: boolean) => void): void {
     const { transferMs, transferTokensPerS } = this.#times;
     const startMs = Math.max(this.#clock.now(), this.#busyUntil(source), this.#busyUntil(to));
     const endMs = startMs + (1000 * tokens) / transferTokensPerS;
@@ -55,7 +49,7 @@ export class Transfers {
     this.#clock.at(endMs + transferMs, () => ended(source.keeps(job)));
   }
 
-  #busyUntil(replica: Replica): number {
+  #busyUntil(replica: OfferSource): number {
     return this.#busyUntilMs.get(replica) ?? 0;
   }
 }

@@ -6,11 +6,12 @@ import type { WatchedTry } from "../../../core/wire/watched-try.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { EventQueue } from "./events.ts";
 import { type Conduct, SOUND } from "./faults.ts";
-import { Connection } from "./modelled-connection.ts";
+import { Job, type Offer } from "./job.ts";
+import { Connection, type ConnectionOwner } from "./modelled-connection.ts";
 import { pairPartOf } from "./pair-bodies.ts";
-import { Job, Replica, type ReplicaProgress } from "./replica.ts";
+import { Replica, type ReplicaProgress } from "./replica.ts";
 import type { TraceRequest } from "./trace.ts";
-import { LOST_MS, type Offer, type Transfers } from "./transfers.ts";
+import { LOST_MS, type Transfers } from "./transfers.ts";
 
 export interface UpstreamOptions {
   readonly name: string;
@@ -31,7 +32,7 @@ export interface UpstreamOptions {
 const MAX_PREFILL_OUTPUT = 1;
 
 /** A modelled replica as the router meets it: it serves connections, or fails them. */
-export class Upstream implements ReplicaConnections {
+export class Upstream implements ReplicaConnections, ConnectionOwner {
   readonly replica: Replica;
   readonly name: string;
   readonly reportsCached: boolean;
@@ -81,7 +82,6 @@ export class Upstream implements ReplicaConnections {
   /** Nothing is sent beside clients' requests. */
   takeSpare(): undefined {}
 
-  /** A request of the trace came: the query says which one. The connection may be over when this returns. */
   serve(connection: Connection, head: string, body: readonly Uint8Array[]): void {
     const { isDown, isFailing } = this.#conduct;
     if (isDown) return connection.fail("connect-failed");
@@ -127,7 +127,6 @@ export class Upstream implements ReplicaConnections {
     return [...this.#open.values()];
   }
 
-  /** For how long a request that was sent at `sentAtMs` has had no token, or its stream no further one. */
   silenceMs(sentAtMs: number, hasTokens: boolean): number {
     return this.#queue.now() - (hasTokens ? Math.max(sentAtMs, this.replica.lastTokenMs) : sentAtMs);
   }
@@ -140,14 +139,12 @@ export class Upstream implements ReplicaConnections {
     }
   }
 
-  /** The connection is over before its response is. */
   closed(job: Job): void {
     if (!this.#open.delete(job)) return;
     this.replica.cancel(job);
     this.#letGo(job);
   }
 
-  /** What may be fetched of a finished request; the name that its response tells. */
   offer(job: Job): string {
     return this.#transfers.offer(this.replica, job);
   }

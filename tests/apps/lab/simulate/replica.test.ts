@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ENGINE_TIMES, type EngineTimes } from "../../../../apps/lab/engine/engine-times.ts";
 import { EventQueue } from "../../../../apps/lab/simulate/events.ts";
-import { Job, Replica } from "../../../../apps/lab/simulate/replica.ts";
+import { Job } from "../../../../apps/lab/simulate/job.ts";
+import { Replica } from "../../../../apps/lab/simulate/replica.ts";
 import type { TraceRequest } from "../../../../apps/lab/simulate/trace.ts";
 import { makeTraced } from "./traces.ts";
 

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { ENGINE_TIMES } from "../../../../apps/lab/engine/engine-times.ts";
 import { EventQueue } from "../../../../apps/lab/simulate/events.ts";
 import { SOUND } from "../../../../apps/lab/simulate/faults.ts";
-import type { Job } from "../../../../apps/lab/simulate/replica.ts";
+import type { Job } from "../../../../apps/lab/simulate/job.ts";
 import { Transfers } from "../../../../apps/lab/simulate/transfers.ts";
 import { Upstream } from "../../../../apps/lab/simulate/upstream.ts";
 import type { ReplicaConnection } from "../../../../core/pool/connections.ts";
