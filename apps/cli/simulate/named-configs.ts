@@ -10,6 +10,8 @@ type Registry = ReadonlyMap<string, Definition>;
 
 /** Makes a config without endpoints valid. It is never used: simulated replicas replace the pool. */
 const ANY_URL = "http://127.0.0.1:8000";
+/** The transfer of modelled replicas. */
+const MODELLED = "nixl";
 const PAIRS = {
   file: "pairs",
   text: "apiVersion: signalbox/v1\nkind: Router\nspec: { disaggregation: {} }\n",
@@ -50,19 +52,32 @@ function nameOf(file: string, files: readonly string[]): string {
   return files.filter((other) => short(other) === short(file)).length === 1 ? short(file) : file;
 }
 
-/** Whether its replicas may share a request. */
-const hasPairs = ({ config }: LoadedConfig) => config.features.get("disaggregation") !== undefined;
+/** How its replicas share requests; undefined where each serves its own. */
+function transferOf({ config }: LoadedConfig): string | undefined {
+  return (config.features.get("disaggregation") as { readonly transfer: string } | undefined)?.transfer;
+}
+
+/** Throws a UsageError for pairs that modelled replicas can't be. */
+export function checkTransfers(configs: readonly NamedConfig[]): void {
+  for (const { name, loaded } of configs) {
+    const transfer = transferOf(loaded);
+    if (transfer !== undefined && transfer !== MODELLED)
+      throw new UsageError(
+        `Modelled replicas know the transfer ${MODELLED}, not ${transfer}; leave "transfer" out of ${name} to simulate it.`,
+      );
+  }
+}
 
 /** Throws a UsageError if a switch for pairs is of no use with these configs. */
 export function checkForPairs(name: string, configs: readonly NamedConfig[]): void {
-  if (configs.some(({ loaded }) => hasPairs(loaded))) return;
+  if (configs.some(({ loaded }) => transferOf(loaded) !== undefined)) return;
   const names = configs.map((config) => config.name).join(", ");
   throw new UsageError(`--${name} is for pairs of replicas; add "disaggregation: {}" to the spec of ${names}, or leave out -f.`);
 }
 
 /** Throws a UsageError if a config has pairs, whose prompts are computed elsewhere than the losses are looked for. */
 export function checkForLosses(configs: readonly NamedConfig[]): void {
-  const paired = configs.find(({ loaded }) => hasPairs(loaded));
+  const paired = configs.find(({ loaded }) => transferOf(loaded) !== undefined);
   if (paired === undefined) return;
   throw new UsageError(
     `--explain-losses can't look into pairs of replicas; leave it out, or the disaggregation of ${paired.name}.`,

@@ -10,7 +10,7 @@ import { type NamedConfig, type Progress, type Run, runAll } from "../../lab/sim
 import type { SimulationSettings } from "../../lab/simulate/simulation.ts";
 import type { Trace } from "../../lab/simulate/trace.ts";
 import { adviceLine, advise, bestOf, checkAdvice } from "./advise.ts";
-import { checkForLosses, checkForPairs, defaultConfig, pairConfig, readConfigs } from "./named-configs.ts";
+import { checkForLosses, checkForPairs, checkTransfers, defaultConfig, pairConfig, readConfigs } from "./named-configs.ts";
 import { simulateArguments } from "./simulate-arguments.ts";
 import { lossesReport, report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -75,6 +75,7 @@ async function configsOf(
   const usual = pairSwitch === undefined ? standard : { name: "pairs", loaded: await pairConfig(registry) };
   const own = files.length === 0 ? [usual] : await readConfigs(files, registry);
   if (own === undefined) return undefined;
+  checkTransfers(own);
   if (pairSwitch !== undefined) checkForPairs(pairSwitch, own);
   if (input.has("advise")) checkAdvice(input, settings, own);
   if (input.has("explain-losses")) checkForLosses(own);

@@ -32,7 +32,7 @@ it("the decider by cost loses where always or never is more than 2 % better", ()
 
 it("an open trace is cut by its own minutes, and its prompts are as long as the traffic says", () => {
   const [first, long] = TRAFFICS;
-  const trace = makeTrace([makeTraced(0, [1], 5), makeTraced(14 * 60_000, [2], 5), makeTraced(16 * 60_000, [3], 5)]);
+  const trace = makeTrace([makeTraced(0, [1], 5), makeTraced(9 * 60_000, [2], 5), makeTraced(11 * 60_000, [3], 5)]);
   assert.equal(traceFor(first!, trace).requests.length, 2);
   // Four times as slowly, so a fourth of the requests in the same time.
   assert.deepEqual(

@@ -24,7 +24,7 @@ export const REPLICAS = 8;
 export const SPLITS = [2, 6];
 const HOURS = 0.5;
 
-const OPEN = { minutes: 15, timeScale: 1, promptScale: 1, sessionsPerReplica: 0 };
+const OPEN = { minutes: 10, timeScale: 1, promptScale: 1, sessionsPerReplica: 0 };
 
 export const TRAFFICS: readonly Traffic[] = [
   {

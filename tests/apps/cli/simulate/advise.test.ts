@@ -24,6 +24,11 @@ const trace = inFolder("long.jsonl", lines.join(""));
 const plain = inFolder("plain.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: {}\n");
 const paired = inFolder("paired.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { disaggregation: { decider: always } }\n");
 
+const sglang = inFolder(
+  "sglang.yaml",
+  "apiVersion: signalbox/v1\nkind: Router\nspec: { disaggregation: { transfer: sglang } }\n",
+);
+
 const simulate = (...argv: string[]) => run("simulate", trace, ...argv);
 
 interface Told {
@@ -68,6 +73,7 @@ describe("signalbox simulate --advise", () => {
       ["--explain-losses", "-f", paired],
       /--explain-losses can't look into pairs of replicas; leave it out, or the disaggregation of paired\./,
     ],
+    [["-f", sglang], /Modelled replicas know the transfer nixl, not sglang; leave "transfer" out of sglang to simulate it\./],
     [["--prompt-scale", "0"], /--prompt-scale wants a number from 0\.01 to 1000, not "0"/],
     [["--transfer-tps", "0"], /--transfer-tps wants a number from 1 to/],
     [["--transfer-ms=-1"], /--transfer-ms wants a number from 0 to/],
