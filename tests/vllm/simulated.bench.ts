@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, it, test } from "node:test";
-import type { EngineTimes } from "../../apps/lab/engine/engine-times.ts";
+import { ENGINE_TIMES, type EngineTimes } from "../../apps/lab/engine/engine-times.ts";
 import { table } from "../../core/report/table.ts";
 import { orderVerdict } from "../bench/live/verdict.ts";
 import { type RealVllm, startVllm, vllmDir } from "../support/real-vllm.ts";
@@ -98,6 +98,7 @@ async function playAll(urls: readonly string[], chosen: readonly string[]): Prom
   }
   const work = workBetween(before, await workOf(urls));
   const model: EngineTimes = {
+    ...ENGINE_TIMES,
     ...{ ...speedsOf(work), overheadMs: 0, chunkTokens: CHUNK_TOKENS, maxRunning: MAX_RUNNING },
     ...{ kvTokens: await cacheTokens(urls[0]!, BLOCK_TOKENS), blockTokens: BLOCK_TOKENS },
   };

@@ -24,12 +24,25 @@ passes its probes unless it restarts.`;
 
 const KV_TOKENS = String(ENGINE_TIMES.kvTokens);
 const PREFILL_TPS = String(ENGINE_TIMES.prefillTokensPerS);
+const TRANSFER_MS = String(ENGINE_TIMES.transferMs);
+const TRANSFER_TPS = String(ENGINE_TIMES.transferTokensPerS);
 
 const SWITCHES: readonly Switch[] = [
   { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a config to simulate; several run side by side" },
   { name: "replicas", value: "N", default: "8", meaning: "how many replicas" },
   { name: "kv-tokens", value: "N", default: KV_TOKENS, meaning: "tokens that a replica's KV cache holds" },
   { name: "prefill-tps", value: "N", default: PREFILL_TPS, meaning: "prompt tokens that a replica computes in a second" },
+  {
+    name: "prefill",
+    value: "N",
+    meaning: "the first N replicas compute prompts for the others (spec.disaggregation; default: as the config's labels say)",
+  },
+  {
+    name: "advise",
+    meaning: "how many replicas should: shows every number from 0 on, and which has most requests within --ttft and --tpot",
+  },
+  { name: "transfer-ms", value: "MS", default: TRANSFER_MS, meaning: "fixed part of a prompt's transfer to another replica" },
+  { name: "transfer-tps", value: "N", default: TRANSFER_TPS, meaning: "prompt tokens that are transferred in a second" },
   {
     name: "speeds",
     value: "A,B,...",
@@ -45,6 +58,7 @@ const SWITCHES: readonly Switch[] = [
   { name: "hours", value: "H", meaning: "how long they go on (default 2)" },
   { name: "warm-up-hours", value: "H", meaning: "the part of it that is not measured (default a quarter)" },
   { name: "time-scale", value: "X", default: "1", meaning: "multiplies the times between requests: below 1 means more load" },
+  { name: "prompt-scale", value: "X", default: "1", meaning: "prompts are X times as long" },
   {
     name: "token-error",
     value: "X",

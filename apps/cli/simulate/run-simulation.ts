@@ -1,15 +1,16 @@
 import { writeFileSync } from "node:fs";
-import { basename } from "node:path";
 import { type Input, UsageError } from "../../../config/command.ts";
-import { type LoadedConfig, loadConfig, loadTexts } from "../../../config/load.ts";
-import { formatProblems } from "../../../config/read/problems.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
 import { printableLines } from "../../../core/contract/printable.ts";
 import { seededRandom } from "../../../core/contract/test-kit.ts";
 import { chart } from "../../lab/simulate/chart.ts";
 import { withImages } from "../../lab/simulate/images.ts";
-import { type NamedConfig, type Progress, runAll } from "../../lab/simulate/run.ts";
+import { withPromptScale } from "../../lab/simulate/prompt-scale.ts";
+import { type NamedConfig, type Progress, type Run, runAll } from "../../lab/simulate/run.ts";
+import type { SimulationSettings } from "../../lab/simulate/simulation.ts";
 import type { Trace } from "../../lab/simulate/trace.ts";
+import { adviceLine, advise, bestOf, checkAdvice } from "./advise.ts";
+import { checkForLosses, checkForPairs, checkTransfers, defaultConfig, pairConfig, readConfigs } from "./named-configs.ts";
 import { simulateArguments } from "./simulate-arguments.ts";
 import { lossesReport, report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -17,71 +18,101 @@ import { checkWritable } from "./written-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
-/** Makes a config without endpoints valid. It is never used: simulated replicas replace the pool. */
-const ANY_URL = "http://127.0.0.1:8000";
 const BAR_CELLS = 30;
 /** Images are drawn apart from everything else that is random. */
 const IMAGE_SEED = 0x1a6e;
 
+/** What is printed, in one of two ways. */
+interface Results {
+  readonly runs: readonly Run[];
+  readonly text: string;
+  /** Only where it was asked for. */
+  readonly advice?: readonly { readonly trace: string; readonly prefill: number }[];
+}
+
 /** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
 export async function simulate(input: Input, registry: Registry): Promise<number> {
-  const { settings, images, seeds } = simulateArguments(input);
+  const { settings, images, seeds, promptScale } = simulateArguments(input);
   const [save, svg] = [input.text("save"), input.text("svg")];
   if (save !== undefined) checkWritable("--save", save);
   if (svg !== undefined) checkWritable("--svg", svg);
-  const standard = await defaultConfig(registry);
-  const files = input.all("file");
-  const own = files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(files, registry);
-  if (own === undefined) return 1;
-  const explained = input.has("explain-losses") ? own.map((config) => ({ ...config, reference: standard })) : own;
-  const exact = input.has("exact") ? [{ name: "exact state", loaded: standard, isExact: true }] : [];
+  const standard = { name: "default", loaded: await defaultConfig(registry) };
+  const configs = await configsOf(input, settings, standard, registry);
+  if (configs === undefined) return 1;
   const traces: Trace[] = [];
   const random = seededRandom(settings.seed ^ IMAGE_SEED);
-  for (const path of input.words) traces.push(withImages(await readTraceFile(path), images, random));
+  for (const path of input.words)
+    traces.push(withImages(withPromptScale(await readTraceFile(path), promptScale), images, random));
   const alone = settings.sessions && traces.find(({ requests }) => requests.every(({ turn }) => turn === undefined));
   if (alone) throw new UsageError(`${alone.name} names no sessions; leave out --sessions-per-replica (docs/simulate.md).`);
 
   const bar = progressBar();
-  const runs = runAll(traces, [...explained, ...exact], settings, seeds, bar.show);
+  const { runs, text, advice } = input.has("advise")
+    ? adviceOn(traces, configs[0]!, settings, seeds, bar.show)
+    : runsOf(traces, configs, settings, seeds, bar.show);
   bar.clear();
 
   const figures = runs.map(({ ttftCurve, ...run }) => run);
-  const json = `${JSON.stringify({ runs: figures, settings: { ...settings, images, seeds } }, undefined, 2)}\n`;
-  const text = report(traces, runs, settings, seeds) + runs.map(lossesReport).join("");
+  const told = { runs: figures, ...(advice && { advice }), settings: { ...settings, images, seeds, promptScale } };
+  const json = `${JSON.stringify(told, undefined, 2)}\n`;
   process.stdout.write(input.isJson ? json : printableLines(text));
   if (save !== undefined) writeFileSync(save, json);
   if (svg !== undefined) writeFileSync(svg, chart(runs));
   return 0;
 }
 
-async function defaultConfig(registry: Registry): Promise<LoadedConfig> {
-  const loaded = await loadTexts([], registry, [ANY_URL]);
-  if (loaded.problems === undefined) return loaded;
-  throw new Error(`The default config is not valid: ${formatProblems(loaded.problems)}`);
+/** What is to be run; undefined for configs with problems, which are printed. Throws UsageError for switches that are of no use with them. */
+async function configsOf(
+  input: Input,
+  settings: SimulationSettings,
+  standard: NamedConfig,
+  registry: Registry,
+): Promise<readonly NamedConfig[] | undefined> {
+  const files = input.all("file");
+  const pairSwitch = ["advise", "prefill"].find((name) =>
+    name === "advise" ? input.has(name) : settings.prefillers !== undefined,
+  );
+  const usual = pairSwitch === undefined ? standard : { name: "pairs", loaded: await pairConfig(registry) };
+  const own = files.length === 0 ? [usual] : await readConfigs(files, registry);
+  if (own === undefined) return undefined;
+  checkTransfers(own);
+  if (pairSwitch !== undefined) checkForPairs(pairSwitch, own);
+  if (input.has("advise")) checkAdvice(input, settings, own);
+  if (input.has("explain-losses")) checkForLosses(own);
+  const reference = standard.loaded;
+  const exact = input.has("exact") ? [{ name: "exact state", loaded: reference, isExact: true }] : [];
+  return [...(input.has("explain-losses") ? own.map((config) => ({ ...config, reference })) : own), ...exact];
 }
 
-/** Every config under its file's name. Prints the problems and returns undefined if there are any. */
-async function readConfigs(files: readonly string[], registry: Registry): Promise<readonly NamedConfig[] | undefined> {
-  const configs: NamedConfig[] = [];
-  let isRefused = false;
-  for (const file of files) {
-    const strict = await loadConfig([file], registry);
-    const relaxed = strict.problems === undefined ? strict : await loadConfig([file], registry, [ANY_URL]);
-    const loaded = relaxed.problems === undefined ? relaxed : strict;
-    if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
-    else {
-      process.stderr.write(`${printableLines(formatProblems(loaded.problems))}\n`);
-      isRefused = true;
-    }
-  }
-  if (isRefused) process.stderr.write("Nothing was simulated.\n");
-  return isRefused ? undefined : configs;
+function runsOf(
+  traces: readonly Trace[],
+  configs: readonly NamedConfig[],
+  settings: SimulationSettings,
+  seeds: number,
+  progress: Progress,
+): Results {
+  const runs = runAll(traces, configs, settings, seeds, progress);
+  return { runs, text: report(traces, runs, settings, seeds) + runs.map(lossesReport).join("") };
 }
 
-/** The file's name without folder and extension; the whole path if another file has the same name. */
-function nameOf(file: string, files: readonly string[]): string {
-  const short = (path: string) => basename(path).replace(/\.(ya?ml|json)$/, "");
-  return files.filter((other) => short(other) === short(file)).length === 1 ? short(file) : file;
+/** How the replicas should be divided, trace by trace. */
+function adviceOn(
+  traces: readonly Trace[],
+  config: NamedConfig,
+  settings: SimulationSettings,
+  seeds: number,
+  progress: Progress,
+): Results {
+  const advices = advise(traces, config, settings, seeds, progress);
+  const texts = advices.map((advice) => {
+    const runs = advice.splits.map(({ run }) => run);
+    return `${report([advice.trace], runs, settings, seeds)}\n${adviceLine(advice, settings.replicas)}`;
+  });
+  return {
+    runs: advices.flatMap(({ splits }) => splits.map(({ run }) => run)),
+    text: texts.join("\n"),
+    advice: advices.map((advice) => ({ trace: advice.trace.name, prefill: bestOf(advice).prefillers })),
+  };
 }
 
 /** A progress bar on the standard error; nothing if that is not a terminal. */

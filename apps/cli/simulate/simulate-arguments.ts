@@ -20,9 +20,11 @@ export function simulateArguments(input: Input) {
   const replicas = number("replicas", 1, MAX_SLOTS, true);
   const kvTokens = number("kv-tokens", 1_024, 1e9, true);
   const targets = targetsOf(input.text("ttft"), input.text("tpot"));
+  const transfer = { transferMs: number("transfer-ms", 0, 1e6), transferTokensPerS: number("transfer-tps", 1, 1e9) };
   const settings: SimulationSettings = {
     replicas,
-    model: { ...ENGINE_TIMES, kvTokens, prefillTokensPerS: number("prefill-tps", 1, 1e9, true) },
+    model: { ...ENGINE_TIMES, ...transfer, kvTokens, prefillTokensPerS: number("prefill-tps", 1, 1e9, true) },
+    ...(input.text("prefill") !== undefined && { prefillers: number("prefill", 0, replicas - 1, true) }),
     speeds: speedsOf(input.text("speeds"), input.all("slow"), replicas),
     timeScale: number("time-scale", 0.000_001, 1e6),
     seed: number("seed", 0, 1e9, true),
@@ -32,7 +34,7 @@ export function simulateArguments(input: Input) {
     faults: input.all("fault").map((text) => faultArgument(text, replicas)),
   };
   const images: ImageSettings = { share: number("images", 0, 1), areRecognised: !input.has("images-as-text") };
-  return { settings, images, seeds: number("seeds", 1, 1_000, true) };
+  return { settings, images, seeds: number("seeds", 1, 1_000, true), promptScale: number("prompt-scale", 0.01, 1_000) };
 }
 
 /** Nothing where the sessions of a trace begin as they were recorded. */

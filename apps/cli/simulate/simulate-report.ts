@@ -22,7 +22,15 @@ const COLUMNS: readonly Column<Run>[] = [
 /** Whether the requests met their targets, and how far off what was expected of them was, typically. */
 const TARGET_COLUMNS: readonly Column<Run>[] = [
   ["in target", (run) => percent(run.inTargetShare)],
+  ["goodput", (run) => `${(run.goodputPerS ?? 0).toFixed(3)}/s`],
   ["TTFT error", (run) => percent(run.ttftError.p50)],
+];
+
+/** Configs that separate nothing have none. */
+const PAIR_COLUMNS: readonly Column<Run>[] = [
+  ["pairs", ({ pairs }) => (pairs === undefined ? "" : count(pairs.made))],
+  ["alone", ({ pairs }) => (pairs === undefined ? "" : count(pairs.alone))],
+  ["failed pairs", ({ pairs }) => (pairs === undefined ? "" : count(pairs.failed))],
 ];
 
 const FAULT_COLUMNS: readonly Column<Run>[] = [
@@ -46,7 +54,13 @@ const SESSION_COLUMNS: readonly Column<Run>[] = [
 export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
   const { faults, targets } = settings;
   const hasSessions = runs.some(({ sessionsPerHour }) => sessionsPerHour !== undefined);
-  const columns = [...COLUMNS, ...(targets === undefined ? [] : TARGET_COLUMNS), ...(faults.length === 0 ? [] : FAULT_COLUMNS)];
+  const hasPairs = runs.some(({ pairs }) => pairs !== undefined);
+  const columns = [
+    ...COLUMNS,
+    ...(hasPairs ? PAIR_COLUMNS : []),
+    ...(targets === undefined ? [] : TARGET_COLUMNS),
+    ...(faults.length === 0 ? [] : FAULT_COLUMNS),
+  ];
   const sessionRows = hasSessions ? ["", ...columnTable([COLUMNS[0]!, ...SESSION_COLUMNS], runs)] : [];
   const faultLines = faults.length === 0 ? [] : [`faults: ${faults.map(faultText).join(", ")}`];
   const head = [...traces.map(traceLine), settingsLine(settings, seeds), ...targetLines(settings), ...faultLines];
@@ -59,14 +73,16 @@ function traceLine({ name, requests, skippedLines }: Trace): string {
   return `${name}: ${whole(requests.length)} requests in ${minutes.toFixed(1)} minutes${skipped}`;
 }
 
-function settingsLine({ replicas, model, timeScale, seed, sessions }: SimulationSettings, seeds: number): string {
+function settingsLine(settings: SimulationSettings, seeds: number): string {
+  const { replicas, model, timeScale, seed, sessions, prefillers } = settings;
   const seedText = seeds === 1 ? `seed ${seed}` : `mean of the seeds ${seed} to ${seed + seeds - 1}`;
   const { kvTokens, prefillTokensPerS } = model;
   const kept =
     sessions === undefined
       ? ""
       : `, ${whole(sessions.perReplica)} sessions each for ${sessions.hours} h (measured after ${sessions.warmUpHours} h)`;
-  return `${replicas} replicas of ${whole(kvTokens)} KV tokens at ${whole(prefillTokensPerS)} tokens/s${kept}, time scale ${timeScale}, ${seedText}`;
+  const roles = prefillers === undefined ? "" : ` (${prefillers} for prompts)`;
+  return `${replicas} replicas${roles} of ${whole(kvTokens)} KV tokens at ${whole(prefillTokensPerS)} tokens/s${kept}, time scale ${timeScale}, ${seedText}`;
 }
 
 /** "targets: the first token within 500 or 5,000 ms". */

@@ -16,6 +16,10 @@ export class EngineJob {
   /** Whether a step has included a part of its prompt. */
   isBegun = false;
   isOver = false;
+  /** Another engine has computed its prompt: what is not cached here comes from there. False once it has come. */
+  awaitsTransfer = false;
+  /** Its blocks stay when it is finished, for another engine to fetch, until `release`. */
+  keepsBlocks = false;
   /** Undefined while it waits. */
   lease: KvLease | undefined;
 
@@ -30,13 +34,15 @@ export class EngineJob {
 
   /** Prompt tokens that an engine computes for it. The last one is always computed: it yields the first output token. */
   get uncachedTokens(): number {
-    return Math.max(1, this.prompt.tokens - this.cachedTokens);
+    return this.awaitsTransfer ? 1 : Math.max(1, this.prompt.tokens - this.cachedTokens);
   }
 }
 
 export interface EngineEvents<Job> {
   /** For the first time. */
   admitted(job: Job): void;
+  /** It has blocks for so many tokens of its prompt, which now come from another engine; `arrived` ends it. */
+  transferring?(job: Job, tokens: number): void;
   /** The prompt is computed, and the first output token exists if any is wanted. */
   prefilled(job: Job): void;
   /** The last output token exists. */
@@ -60,12 +66,16 @@ export class EngineModel<Job extends EngineJob> {
   readonly cache: KvCache;
   readonly waiting: Job[] = [];
   readonly prefilling: Job[] = [];
+  /** Admitted requests whose prompts come from another engine. */
+  readonly arriving: Job[] = [];
   /** Requests that get one token in each step. */
   readonly decoding: Job[] = [];
   /** Prompt tokens that the step under way computes. */
   stepTokens = 0;
   /** How often a request lost its blocks to others. */
   preemptions = 0;
+  /** Finished requests whose blocks another engine may still fetch. */
+  readonly #kept = new Set<Job>();
   readonly #times: EngineTimes;
   readonly #isCoarse: boolean;
   readonly #events: EngineEvents<Job>;
@@ -110,22 +120,59 @@ export class EngineModel<Job extends EngineJob> {
 
   /** A request is given up, wherever it is. Returns false when it is over already. */
   remove(job: Job): boolean {
-    if (job.isOver) return false;
-    job.isOver = true;
-    for (const jobs of [this.waiting, this.prefilling, this.decoding]) {
-      const at = jobs.indexOf(job);
-      if (at >= 0) jobs.splice(at, 1);
-    }
+    if (!this.#leave(job)) return false;
     if (job.lease) this.cache.release(job.lease);
+    return true;
+  }
+
+  /** The prompt that a request awaited is here, in blocks that others can use too. */
+  arrived(job: Job): void {
+    const at = this.arriving.indexOf(job);
+    if (at < 0) return;
+    this.arriving.splice(at, 1);
+    job.awaitsTransfer = false;
+    job.prefillLeft = 1;
+    this.cache.publish(job.lease!, job.prompt.tokens - (this.#isCoarse ? 0 : 1));
+    // In front of prompts of which nothing is computed yet, as it was admitted before.
+    const next = this.prefilling.findIndex(({ isBegun }) => !isBegun);
+    job.isBegun = true;
+    this.prefilling.splice(next < 0 ? this.prefilling.length : next, 0, job);
+  }
+
+  /** Whether another engine can still fetch what a finished request has computed. */
+  keeps(job: Job): boolean {
+    return this.#kept.has(job);
+  }
+
+  /** Nobody fetches it any more. Returns false when its blocks are free already. */
+  release(job: Job): boolean {
+    if (!this.#kept.delete(job)) return false;
+    this.cache.release(job.lease!);
     return true;
   }
 
   /** Everything under way is over; nobody is told. */
   clear(): void {
-    for (const jobs of [this.waiting, this.prefilling, this.decoding]) {
+    for (const jobs of this.#lists) {
       for (const job of jobs) job.isOver = true;
       jobs.length = 0;
     }
+    this.#kept.clear();
+  }
+
+  get #lists(): readonly Job[][] {
+    return [this.waiting, this.arriving, this.prefilling, this.decoding];
+  }
+
+  /** Returns false when it has left already. */
+  #leave(job: Job): boolean {
+    if (job.isOver) return false;
+    job.isOver = true;
+    for (const jobs of this.#lists) {
+      const at = jobs.indexOf(job);
+      if (at >= 0) jobs.splice(at, 1);
+    }
+    return true;
   }
 
   /** For one more token of each request that has its prompt. Returns whether one had to lose its blocks for that. */
@@ -158,7 +205,11 @@ export class EngineModel<Job extends EngineJob> {
     let left = this.#times.chunkTokens;
     if (this.#isCoarse && !isShort) while (this.#admitNext());
     for (const job of this.prefilling) left -= this.#take(job, left);
-    while (left > 0 && !isShort && this.#admitNext()) left -= this.#take(this.prefilling.at(-1)!, left);
+    while (left > 0 && !isShort && this.#admitNext()) {
+      // The one that was admitted, unless its prompt is on its way; all before it have taken what they need.
+      const job = this.prefilling.at(-1);
+      if (job !== undefined) left -= this.#take(job, left);
+    }
     return this.#times.chunkTokens - left;
   }
 
@@ -174,19 +225,27 @@ export class EngineModel<Job extends EngineJob> {
   /** Returns false when no request waits, or the first one has to go on waiting. */
   #admitNext(): boolean {
     const [job] = this.waiting;
-    if (job === undefined || this.prefilling.length + this.decoding.length >= this.#times.maxRunning) return false;
+    const running = this.arriving.length + this.prefilling.length + this.decoding.length;
+    if (job === undefined || running >= this.#times.maxRunning) return false;
     const { prompt, generated } = job;
     job.lease = this.cache.reserve(prompt, generated, this.#isCoarse ? prompt.tokens : prompt.tokens - 1);
     if (job.lease === undefined) return false;
     this.waiting.shift();
-    this.prefilling.push(job);
-    job.prefillLeft = Math.max(1, prompt.tokens + generated - job.lease.cachedTokens);
-    if (this.#isCoarse) this.cache.publish(job.lease, prompt.tokens);
     job.admissions += 1;
+    if (job.awaitsTransfer) this.arriving.push(job);
+    else this.#compute(job, job.lease);
     if (job.admissions > 1) return true;
     job.cachedTokens = job.lease.cachedTokens;
     this.#events.admitted(job);
+    if (job.awaitsTransfer) this.#events.transferring?.(job, prompt.tokens - job.lease.cachedTokens);
     return true;
+  }
+
+  #compute(job: Job, lease: KvLease): void {
+    const { prompt, generated } = job;
+    this.prefilling.push(job);
+    job.prefillLeft = Math.max(1, prompt.tokens + generated - lease.cachedTokens);
+    if (this.#isCoarse) this.cache.publish(lease, prompt.tokens);
   }
 
   #prefilled(job: Job): void {
@@ -200,6 +259,9 @@ export class EngineModel<Job extends EngineJob> {
   }
 
   #finish(job: Job): void {
-    if (this.remove(job)) this.#events.finished(job);
+    if (!this.#leave(job)) return;
+    if (job.keepsBlocks) this.#kept.add(job);
+    else this.cache.release(job.lease!);
+    this.#events.finished(job);
   }
 }

@@ -12,6 +12,8 @@ export interface Arrivals {
   readonly share: number;
   /** How many requests the figures are about. */
   readonly counted: number;
+  /** When the last request comes, whatever becomes of the others; 0 where that depends on them. */
+  readonly lastMs: number;
   /** Calls `arrive` for each request when it comes. */
   start(arrive: (index: number) => void): void;
   /** The request has ended, well or not. */
@@ -44,6 +46,10 @@ export class OpenArrivals implements Arrivals {
 
   get counted(): number {
     return this.requests.length;
+  }
+
+  get lastMs(): number {
+    return (this.requests.at(-1)?.atMs ?? 0) * this.#timeScale;
   }
 
   start(arrive: (index: number) => void, index = 0): void {

@@ -4,7 +4,8 @@ import type { LoadView } from "../../../core/contract/load-view.ts";
 import type { PrefixMatch } from "../../../core/contract/prefix-match.ts";
 import type { Random } from "../../../core/contract/profile-plugin.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
-import { decide } from "../../../core/decide/decide.ts";
+import { plan } from "../../../core/decide/plan.ts";
+import type { Slots } from "../../../core/slots.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import type { Prompt, TraceRequest } from "./trace.ts";
 import type { Upstream } from "./upstream.ts";
@@ -14,6 +15,7 @@ export interface Question {
   readonly request: InferenceRequest;
   readonly traced: TraceRequest;
   readonly facts: Facts;
+  readonly slots: Slots;
   readonly profile: Profile;
   readonly load: LoadView;
   readonly random: Random;
@@ -26,8 +28,8 @@ export type Decider = (question: Question) => Decision;
 export type DeciderOf = (upstreams: readonly Upstream[]) => Decider;
 
 /** As the router does. */
-export const decideAsAsked: Decider = ({ request, facts, profile, load, random }) =>
-  decide(request, facts, profile, load, random);
+export const decideAsAsked: Decider = ({ request, facts, slots, profile, load, random }) =>
+  plan(slots, request, facts, profile, load, random);
 
 /**
  * What a router estimates and an engine knows:

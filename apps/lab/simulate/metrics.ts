@@ -16,8 +16,17 @@ const CURVE_STEPS = 200;
 /** Times between tokens, in milliseconds: quantiles are exact to half a percent, and memory does not grow with the tokens. */
 const TOKEN_MS = Bounds.growing(0.001, 1e8, 1.005);
 
+/** What only some simulations have. */
+export interface Measured {
+  /** Requests have targets. */
+  readonly targets: boolean;
+  /** Replicas may share a request. */
+  readonly pairs: boolean;
+}
+
 /** Collects measurements during a simulation. */
 export class Recorder {
+  readonly #measured: Measured;
   readonly #firstTokenMs: number[] = [];
   readonly #ttftErrors: number[] = [];
   readonly #interTokenMs = new Histogram(TOKEN_MS);
@@ -29,6 +38,11 @@ export class Recorder {
   #decisions = 0;
   #imbalanceSum = 0;
   #faultyDecisions = 0;
+  #pairs = { made: 0, alone: 0, failed: 0 };
+
+  constructor(measured: Measured = { targets: false, pairs: false }) {
+    this.#measured = measured;
+  }
 
   decided(inFlight: ArrayLike<number>, replicas: number, isFaulty: boolean): void {
     let most = 0;
@@ -54,7 +68,10 @@ export class Recorder {
 
   /** A request that arrived at `arrivedMs` got its whole response at `endedMs`. */
   served(ticket: Ticket, { ttftMs, tpotMs }: SimulatedTargets, arrivedMs: number, endedMs: number): void {
-    const { outputTokens, expectedFirstByteMs } = ticket;
+    const { outputTokens, expectedFirstByteMs, prefill } = ticket;
+    if (prefill === undefined) this.#pairs.alone += 1;
+    else if (prefill.end === "transferred") this.#pairs.made += 1;
+    else this.#pairs.failed += 1;
     const { firstByteAtMs, dispatchedAtMs } = ticket.times;
     // One token has no time between tokens.
     const tokenMs = outputTokens > 1 ? (endedMs - firstByteAtMs) / (outputTokens - 1) : 0;
@@ -76,7 +93,8 @@ export class Recorder {
     return Array.from({ length: CURVE_STEPS + 1 }, (_, step) => quantile(waitedMs, step / CURVE_STEPS) / 1000);
   }
 
-  metrics(requests: number, utilization: number, ejections: readonly number[]) {
+  /** `seconds`: in which the requests came. */
+  metrics(requests: number, utilization: number, ejections: readonly number[], seconds = 0) {
     const waitedMs = Float64Array.from(this.#firstTokenMs).sort();
     const errors = Float64Array.from(this.#ttftErrors).sort();
     const { counts, count } = this.#interTokenMs;
@@ -113,6 +131,10 @@ export class Recorder {
       retries: this.#retries,
       /** By replica. */
       ejections,
+      /** Requests that met both targets, in a second. */
+      ...(this.#measured.targets && { goodputPerS: ratio(this.#inTarget, seconds) }),
+      /** Served requests by whether two replicas shared them: those that did, those meant for one, and those that one served in the end. */
+      ...(this.#measured.pairs && { pairs: this.#pairs }),
     };
   }
 }

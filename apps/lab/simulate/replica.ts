@@ -1,19 +1,10 @@
-import { EngineJob, EngineModel } from "../engine/engine-model.ts";
+import { EngineModel } from "../engine/engine-model.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { KvCache } from "../engine/kv-cache.ts";
 import type { EventQueue } from "./events.ts";
+import type { Job, OfferSource } from "./job.ts";
 import { Pace } from "./pace.ts";
-import type { Prompt, TraceRequest } from "./trace.ts";
-
-/** One request of a trace inside a replica. Until it is admitted, its `cachedTokens` are those expected when it came. */
-export class Job extends EngineJob {
-  readonly request: TraceRequest;
-
-  constructor(request: TraceRequest) {
-    super(request.prompt, request.outputTokens);
-    this.request = request;
-  }
-}
+import type { Prompt } from "./trace.ts";
 
 /** What a replica computes, as it goes on. */
 export interface ReplicaProgress {
@@ -25,10 +16,12 @@ export interface ReplicaProgress {
 
 export interface ReplicaEvents extends ReplicaProgress {
   finished(job: Job): void;
+  /** So many tokens of the request's prompt have to come from another replica; `arrived` ends it. */
+  transferring?(job: Job, tokens: number): void;
 }
 
 /** The engine model in simulated time. Steps without prompt work are simulated as one event until something changes. */
-export class Replica {
+export class Replica implements OfferSource {
   /** Total time spent in steps. */
   busyMs = 0;
   readonly #times: EngineTimes;
@@ -42,6 +35,7 @@ export class Replica {
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
+  #isEnding = false;
   /** When the last token was computed, as far as steps have ended or the pace has changed. */
   #lastTokenMs = Number.NEGATIVE_INFINITY;
 
@@ -74,12 +68,12 @@ export class Replica {
 
   /** Requests without output yet. */
   get unanswered(): number {
-    return this.waiting.length + this.prefilling.length;
+    return this.waiting.length + this.#model.arriving.length + this.prefilling.length;
   }
 
   /** Requests of which no token has been computed; engines report them as waiting. */
   get untouched(): number {
-    return this.waiting.length + this.prefilling.filter((job) => !job.isBegun).length;
+    return this.waiting.length + this.#model.arriving.length + this.prefilling.filter((job) => !job.isBegun).length;
   }
 
   /** The others, which engines report as running. */
@@ -90,7 +84,7 @@ export class Replica {
   /** Uncached tokens of all prompts that have no output yet, computed or not. */
   get prefillTokens(): number {
     const jobs = [...this.prefilling, ...this.waiting];
-    return jobs.reduce((tokens, { prompt, cachedTokens }) => tokens + prompt.tokens - cachedTokens, 0);
+    return jobs.reduce((tokens, { offer, prompt, cachedTokens }) => tokens + (offer ? 0 : prompt.tokens - cachedTokens), 0);
   }
 
   /** Prompt tokens that are still to be computed; a step computes its own evenly. */
@@ -124,21 +118,34 @@ export class Replica {
 
   /** Queues a request. Returns false when it does not fit even into an empty cache. */
   enqueue(job: Job): boolean {
-    const { prompt, outputTokens } = job.request;
-    if (!this.cache.canEverHold(prompt, outputTokens)) return false;
+    const { prompt } = job.request;
+    if (!this.cache.canEverHold(prompt, job.outputTokens)) return false;
     job.cachedTokens = this.cachedTokens(prompt);
     this.#waitingPrompts.add(prompt);
     this.#model.waiting.push(job);
-    if (this.#steps === 0) this.#begin();
-    else if (!this.#isPrefillStep) this.#cutShort();
+    this.#goOn();
     return true;
+  }
+
+  /** The prompt that a request awaited is here. */
+  arrived(job: Job): void {
+    this.#model.arrived(job);
+    this.#goOn();
+  }
+
+  keeps(job: Job): boolean {
+    return this.#model.keeps(job);
+  }
+
+  release(job: Job): void {
+    if (this.#model.release(job)) this.#goOn();
   }
 
   /** Gives a request up whose client has left. */
   cancel(job: Job): void {
     if (!this.#model.remove(job)) return;
     if (job.admissions === 0) this.#waitingPrompts.remove(job.request.prompt);
-    else if (!this.#isPrefillStep) this.#cutShort();
+    else this.#goOn();
   }
 
   /** Another process takes over, with an empty cache and nothing under way. */
@@ -158,11 +165,19 @@ export class Replica {
         this.#events.firstToken(job);
       },
       finished: (job) => this.#events.finished(job),
+      transferring: (job, tokens) => this.#events.transferring?.(job, tokens),
     });
   }
 
   get #isPrefillStep(): boolean {
     return this.#model.stepTokens > 0;
+  }
+
+  /** Requests came or left. What a step's end brings about counts for the next one. */
+  #goOn(): void {
+    if (this.#isEnding) return;
+    if (this.#steps === 0) this.#begin();
+    else if (!this.#isPrefillStep) this.#cutShort();
   }
 
   #begin(): void {
@@ -178,7 +193,7 @@ export class Replica {
     this.#pace.plan(this.#startedAtMs + steps * this.#stepMs, () => this.#end());
   }
 
-  /** A request arrived or left: of the steps that run, only the current one is still finished. */
+  /** Of the steps that run, only the current one is still finished. */
   #cutShort(): void {
     const begun = Math.ceil((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
     if (begun < this.#steps) this.#plan(begun);
@@ -194,7 +209,9 @@ export class Replica {
       this.#lastTokenMs = this.#queue.now();
       this.#events.decoded(batch, steps, stepMs);
     }
+    this.#isEnding = true;
     this.#model.end(steps);
+    this.#isEnding = false;
     this.#begin();
   }
 }

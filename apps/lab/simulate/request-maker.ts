@@ -10,8 +10,9 @@ import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { Ticket } from "../../../core/ticket.ts";
 import type { Head } from "../../../core/wire/head.ts";
 import { HeadParser } from "../../../core/wire/head-parser.ts";
+import { BodyWriter } from "./body-writer.ts";
 import type { SimulatedTargets } from "./metrics.ts";
-import { imageSpan, PromptWriter, textTokens } from "./prompt-bytes.ts";
+import { textTokens } from "./prompt-bytes.ts";
 import type { RouterSide } from "./router-side.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
 
@@ -40,9 +41,9 @@ interface RequestSettings {
   readonly targets: readonly SimulatedTargets[];
 }
 
-/** Makes of a trace's requests what the router's parse stage makes of a client's: the body is the prompt and nothing else. */
+/** Makes of a trace's requests what the router's parse stage makes of a client's: the body has the model and the prompt. */
 export class RequestMaker {
-  readonly #writer: PromptWriter;
+  readonly #writer: BodyWriter;
   /** Of each of the targets that requests have in turn. */
   readonly #targetLines: readonly (readonly string[])[];
   readonly #heads: readonly Head[];
@@ -52,7 +53,7 @@ export class RequestMaker {
   readonly #random: Random;
 
   constructor(trace: Trace, { tokenError, targets }: RequestSettings, random: Random) {
-    this.#writer = new PromptWriter(trace.requests);
+    this.#writer = new BodyWriter(trace.requests);
     this.#targetLines = targets.map(targetLines);
     this.#heads = this.#targetLines.map(headWith);
     this.#tokenError = tokenError;
@@ -60,15 +61,16 @@ export class RequestMaker {
   }
 
   #parse(traced: TraceRequest, bytes: Uint8Array): ParsedBody {
-    const span = imageSpan(traced);
+    const writer = this.#writer;
+    const [start, end] = writer.promptSpan(traced, bytes.length);
     const isText = traced.image?.isRecognised !== true;
     return {
       model: traced.model,
-      modelSpan: [0, 0],
+      modelSpan: writer.modelSpan(traced),
       isStream: true,
-      promptSpans: [[0, bytes.length]],
-      promptTokens: this.#believed(isText ? bytes.length / BYTES_PER_TOKEN : textTokens(traced)),
-      promptParts: isText ? NO_PARTS : [{ kind: "image", span, isInline: true }],
+      promptSpans: [[start, end]],
+      promptTokens: this.#believed(isText ? (end - start) / BYTES_PER_TOKEN : textTokens(traced)),
+      promptParts: isText ? NO_PARTS : [{ kind: "image", span: writer.imageSpan(traced), isInline: true }],
       maxOutputTokens: 0,
       cacheSalt: "",
       isRepeatable: true,
@@ -93,6 +95,7 @@ export class RequestMaker {
     const head = this.#headOf(traced, index);
     const run = new Run(ticket, head, "", config, parts, makeClient());
     const bytes = this.#writer.write(traced);
+    run.query = String(index);
     run.parser = PARSER;
     run.parsed = this.#parse(traced, bytes);
     // Features may read it before the request is decided; who waits gets it anew.

@@ -39,7 +39,12 @@ export interface RouterSideOptions {
   readonly clock: EventQueue;
   /** Whether replicas may fail. Where they can't, none is ejected, however slow it is. */
   readonly hasFaults: boolean;
+  /** How many of them compute prompts for the others; undefined: the config's labels say what each does. */
+  readonly prefillers: number | undefined;
 }
+
+/** The label by which the router knows what a replica does of a request. */
+const ROLE_LABEL = "llm-d.ai/role";
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
 export function makeRouterSide(options: RouterSideOptions) {
@@ -52,8 +57,8 @@ export function makeRouterSide(options: RouterSideOptions) {
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState(), access);
   pool.prepare(config.settings, plugins.prefixSettings)();
   const { features } = config;
-  // Requests meet those features here that may let them wait.
-  const admitting = config.modules.filter(({ plugin }) => plugin.admit !== undefined).map(({ plugin }) => plugin);
+  // Requests meet those features here that may let them wait, or put them on several replicas.
+  const met = config.modules.map(({ plugin }) => plugin).filter(({ admit, plan }) => admit !== undefined || plan !== undefined);
   const watch = new PoolWatch({
     detectors: plugins.detectors,
     features,
@@ -67,11 +72,11 @@ export function makeRouterSide(options: RouterSideOptions) {
     probeFailure: () => "",
     publish(next) {
       pool.publish(next);
-      for (const feature of admitting) feature.endpointsChanged?.(next.endpoints);
+      for (const feature of met) feature.endpointsChanged?.(next.endpoints);
     },
   });
-  for (const feature of admitting) feature.configured?.(config);
-  const specs = specsOf(loaded, upstreams.length);
+  for (const feature of met) feature.configured?.(config);
+  const specs = specsOf(loaded, upstreams.length, options.prefillers);
   watch.table.discovered(specs);
   watch.start();
   const probes = startProbes(options, watch);
@@ -88,14 +93,14 @@ export function makeRouterSide(options: RouterSideOptions) {
   return {
     config,
     parts: partsOf(services, config, pool),
-    /** The features that requests meet here: the line in front of a full pool. */
-    admitting,
+    /** The features that requests meet here. */
+    met,
     /** Ejections of each replica so far. */
     ejections: () => pool.facts.endpoints.map((endpoint) => watch.judge.countOf(endpoint)),
     /** Gives up requests that have waited for too long. */
     sweep: () => connections.sweep(),
     dispose() {
-      for (const feature of admitting) feature.closed?.();
+      for (const feature of met) feature.closed?.();
       plugins.dispose();
     },
   };
@@ -125,12 +130,16 @@ export function quietServices(clock: EventQueue, seed: number): HostServices {
   return { clock, random: seededRandom(seed), log: silentLog, output: { print: () => {}, isTerminal: false } };
 }
 
-/** Labels are those of the config's endpoints, in turn. */
-function specsOf({ config }: LoadedConfig, count: number): readonly EndpointSpec[] {
+export const replicaName = (slot: number) => `replica-${slot + 1}`;
+
+/** Labels are those of the config's endpoints, in turn, but for the role where it is given. */
+function specsOf({ config }: LoadedConfig, count: number, prefillers: number | undefined): readonly EndpointSpec[] {
   const { endpoints } = config.pool;
   return Array.from({ length: count }, (_, index) => {
-    const name = `replica-${index + 1}`;
-    return { name, url: `http://${name}`, labels: endpoints[index % endpoints.length]?.labels ?? {} };
+    const name = replicaName(index);
+    const labels = endpoints[index % endpoints.length]?.labels ?? {};
+    const role = prefillers !== undefined && { [ROLE_LABEL]: index < prefillers ? "prefill" : "decode" };
+    return { name, url: `http://${name}`, labels: { ...labels, ...role } };
   });
 }
 

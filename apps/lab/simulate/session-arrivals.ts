@@ -57,6 +57,7 @@ const SESSION_HEADER = "x-session-id";
 /** A closed loop: a session's turn comes some time after the end of the one before, so a slow pool gets fewer of them. */
 export class SessionArrivals implements Arrivals {
   readonly requests: TraceRequest[] = [];
+  readonly lastMs = 0;
   readonly #clock: SessionClock;
   readonly #timeScale: number;
   readonly #random: Random;

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../../../config/load.ts";
-import type { Leg } from "../../../core/contract/decision.ts";
+import type { Decision } from "../../../core/contract/decision.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
+import type { ForwardOwner, Sending } from "../../../core/contract/slots/send.ts";
 import { seededRandom } from "../../../core/contract/test-kit.ts";
 import { Forward } from "../../../core/forward/forward.ts";
 import { admit } from "../../../core/pipeline.ts";
@@ -11,18 +12,22 @@ import { type Arrivals, OpenArrivals } from "./arrivals.ts";
 import { EventQueue } from "./events.ts";
 import { type Decider, type DeciderOf, decideAsAsked } from "./exact-state.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
+import type { Job } from "./job.ts";
 import { type Metrics, Recorder, type SimulatedTargets } from "./metrics.ts";
-import type { Job, Replica } from "./replica.ts";
+import type { Replica } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
-import { makeRouterSide, type RouterSide } from "./router-side.ts";
+import { makeRouterSide, type RouterSide, replicaName } from "./router-side.ts";
 import { SessionArrivals, type SessionLoop } from "./session-arrivals.ts";
 import type { SessionFigures } from "./session-meter.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
-import { tracePath, Upstream } from "./upstream.ts";
+import { Transfers } from "./transfers.ts";
+import { Upstream } from "./upstream.ts";
 
 export interface SimulationSettings {
   readonly replicas: number;
   readonly model: EngineTimes;
+  /** How many of the replicas compute prompts for the others; absent: the config's labels say what each does. */
+  readonly prefillers?: number;
   /** By replica; where there is none, 1. Half is twice as slow. */
   readonly speeds: readonly number[];
   /** Times between requests are multiplied by this: below 1 means more load. */
@@ -51,7 +56,7 @@ const HOUR_MS = 3_600_000;
 const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs: Number.POSITIVE_INFINITY };
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
-/** Nothing is written to a wire; the path says which request it is. */
+/** Nothing is written to a wire; the query says which request it is. */
 const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
 
 /** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
@@ -63,7 +68,7 @@ export class Simulation {
   readonly #upstreams: readonly Upstream[];
   readonly #router: RouterSide;
   readonly #maker: RequestMaker;
-  #recorder = new Recorder();
+  #recorder: Recorder;
   /** What replicas had computed, and the time, when measuring began. */
   #warmUp = { busyMs: 0, endMs: 0 };
   readonly #decide: Decider;
@@ -79,12 +84,17 @@ export class Simulation {
       firstToken: (job: Job) => this.#firstToken(job),
       decoded: (batch: number, steps: number, stepMs: number) => this.#recorder.decoded(batch * steps, stepMs),
     };
-    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, events, reportsCached };
-    this.#upstreams = Array.from({ length: replicas }, (_, at) => new Upstream({ ...common, speed: speeds[at] ?? 1 }));
+    const transfers = new Transfers(this.#queue, model);
+    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, transfers, events, reportsCached };
+    this.#upstreams = Array.from({ length: replicas }, (_, at) => {
+      return new Upstream({ ...common, name: replicaName(at), speed: speeds[at] ?? 1 });
+    });
     this.replicas = this.#upstreams.map(({ replica }) => replica);
     this.#decide = deciderOf(this.#upstreams);
     const hasFaults = faults.length > 0;
-    this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
+    const side = { trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults };
+    this.#router = makeRouterSide({ ...side, prefillers: settings.prefillers });
+    this.#recorder = this.#newRecorder();
     this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
     if (hasFaults) this.#startFaults(faults);
   }
@@ -100,8 +110,10 @@ export class Simulation {
     }
     this.#router.dispose();
     const busyMs = this.#busyMs() - this.#warmUp.busyMs;
-    const utilization = busyMs / ((this.#queue.now() - this.#warmUp.endMs) * this.replicas.length || 1);
-    const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#router.ejections());
+    const measuredMs = this.#queue.now() - this.#warmUp.endMs;
+    const utilization = busyMs / (measuredMs * this.replicas.length || 1);
+    const seconds = (this.#arrivals.lastMs || measuredMs) / 1000;
+    const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#router.ejections(), seconds);
     return { ...metrics, ...this.#arrivals.figures() };
   }
 
@@ -110,12 +122,16 @@ export class Simulation {
     return this.#recorder.ttftCurve();
   }
 
+  #newRecorder(): Recorder {
+    return new Recorder({ targets: this.#settings.targets !== undefined, pairs: this.#router.config.slots.plan.length > 0 });
+  }
+
   #busyMs(): number {
     return this.replicas.reduce((sum, replica) => sum + replica.busyMs, 0);
   }
 
   #beginMeasuring(): void {
-    this.#recorder = new Recorder();
+    this.#recorder = this.#newRecorder();
     this.#warmUp = { busyMs: this.#busyMs(), endMs: this.#queue.now() };
   }
 
@@ -155,26 +171,30 @@ export class Simulation {
     const { random } = parts.services;
     const request = this.#maker.make(traced, run);
     const view = load.at(this.#queue.now());
-    const { legs, faults } = this.#decide({ request, traced, facts, profile: config.profile, load: view, random });
-    const [leg] = legs;
+    const { slots, profile } = config;
+    const decision = this.#decide({ request, traced, facts, slots, profile, load: view, random });
+    const [leg] = decision.legs;
+    run.ticket.request = request;
+    run.ticket.decision = decision;
     if (leg === undefined || leg.order.length === 0) this.#arrivals.ended(index);
-    else this.#forward(request, leg, run, index);
-    this.#recorder.decided(load.inFlight, this.replicas.length, faults.length > 0);
+    else this.#sending(request, decision, run, index).begin(this.#queue.now());
+    this.#recorder.decided(load.inFlight, this.replicas.length, decision.faults.length > 0);
   }
 
-  #forward(request: InferenceRequest, leg: Leg, run: Run, index: number): void {
-    const { ticket } = run;
-    ticket.request = request;
-    const draft = { ...DRAFT, pathAndQuery: tracePath(index) };
-    const forward = new Forward(run, request, leg, draft, {
+  /** Pairs of replicas are sent to by the feature that planned them. */
+  #sending(request: InferenceRequest, { legs }: Decision, run: Run, index: number): Sending {
+    const { ticket, config } = run;
+    const owner: ForwardOwner = {
       bodyDelivered() {},
       completed: () => this.#served(ticket, index),
       failed: () => this.#over(ticket, index, false),
       unreached: () => this.#over(ticket, index, false),
       // Modelled replicas list every target.
       missedTarget: () => this.#over(ticket, index, false),
-    });
-    forward.begin(this.#queue.now());
+    };
+    const [sender] = legs.length > 1 ? config.slots.send : [];
+    const draft = { ...DRAFT, pathAndQuery: `?${index}` };
+    return sender?.plugin.send(run, owner) ?? new Forward(run, request, legs[0]!, draft, owner);
   }
 
   #served(ticket: Ticket, index: number): void {
@@ -187,14 +207,14 @@ export class Simulation {
   #over(ticket: Ticket, index: number, isWhole: boolean): void {
     const { status, attempts } = ticket;
     ticket.times.endedAtMs = this.#queue.now();
-    for (const feature of this.#router.admitting) feature.settled?.(ticket);
+    for (const feature of this.#router.met) feature.settled?.(ticket);
     this.#settings.ended?.(ticket, this.#arrivals.requests[index]!);
     this.#recorder.over(isWhole && status < 300, Math.max(0, attempts.length - 1));
     this.#arrivals.ended(index);
   }
 
-  #firstToken({ request, cachedTokens }: Job): void {
-    this.#recorder.firstToken(this.#queue.now() - this.#arrivalMs(request), request.prompt.tokens, cachedTokens);
+  #firstToken({ request, foundTokens }: Job): void {
+    this.#recorder.firstToken(this.#queue.now() - this.#arrivalMs(request), request.prompt.tokens, foundTokens);
   }
 
   #arrivalMs({ atMs }: TraceRequest): number {

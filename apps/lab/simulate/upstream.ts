@@ -1,56 +1,66 @@
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { ReplicaConnection, ReplicaConnections } from "../../../core/pool/connections.ts";
 import type { Limits } from "../../../core/settings.ts";
-import { Head } from "../../../core/wire/head.ts";
-import type { ResponseReader, UpstreamFailure } from "../../../core/wire/response-reader.ts";
-import { GONE_SILENCE_MS } from "../../../core/wire/upstream-connection.ts";
 import { goneSince } from "../../../core/wire/upstream-pools.ts";
 import type { WatchedTry } from "../../../core/wire/watched-try.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { EventQueue } from "./events.ts";
 import { type Conduct, SOUND } from "./faults.ts";
-import { Job, Replica, type ReplicaProgress } from "./replica.ts";
+import { Job, type Offer } from "./job.ts";
+import { Connection, type ConnectionOwner } from "./modelled-connection.ts";
+import { pairPartOf } from "./pair-bodies.ts";
+import { Replica, type ReplicaProgress } from "./replica.ts";
 import type { TraceRequest } from "./trace.ts";
+import { LOST_MS, type Transfers } from "./transfers.ts";
 
 export interface UpstreamOptions {
+  readonly name: string;
   readonly model: EngineTimes;
   /** 1 is as in the model; half is twice as slow. */
   readonly speed: number;
   /** Those that it may be sent. */
   readonly requests: readonly TraceRequest[];
   readonly queue: EventQueue;
+  /** How prompts come here from other replicas. */
+  readonly transfers: Transfers;
+  /** Of clients' requests, not of prompts that are computed for other replicas. */
   readonly events: ReplicaProgress;
   /** Whether responses say how many of the prompt's tokens were cached, as vLLM's do with --enable-prompt-tokens-details. */
   readonly reportsCached: boolean;
 }
 
-/** The path on which a request of the trace is sent: it says which one it is. */
-export const tracePath = (index: number) => `/${index}`;
+const MAX_PREFILL_OUTPUT = 1;
 
 /** A modelled replica as the router meets it: it serves connections, or fails them. */
-export class Upstream implements ReplicaConnections {
+export class Upstream implements ReplicaConnections, ConnectionOwner {
   readonly replica: Replica;
+  readonly name: string;
   readonly reportsCached: boolean;
   readonly #requests: readonly TraceRequest[];
   readonly #soundTokensPerMs: number;
   readonly #queue: EventQueue;
+  readonly #transfers: Transfers;
   readonly #open = new Map<Job, Connection>();
   #conduct: Conduct = SOUND;
   /** Since when its endpoint is not available; Infinity while it is. */
   #goneSinceMs = Number.POSITIVE_INFINITY;
 
-  constructor({ model, speed, requests, queue, events, reportsCached }: UpstreamOptions) {
+  constructor({ name, model, speed, requests, queue, transfers, events, reportsCached }: UpstreamOptions) {
+    this.name = name;
     this.reportsCached = reportsCached;
     this.#requests = requests;
     this.#soundTokensPerMs = (model.prefillTokensPerS / 1000) * speed;
     this.#queue = queue;
+    this.#transfers = transfers;
     this.replica = new Replica(model, speed, queue, {
       firstToken: (job) => {
+        if (job.keepsBlocks) return;
         events.firstToken(job);
         this.#open.get(job)?.firstToken();
       },
       finished: (job) => this.#finished(job),
       decoded: events.decoded,
+      transferring: (job, tokens) => this.#fetch(job, job.offer!, tokens),
     });
   }
 
@@ -72,10 +82,31 @@ export class Upstream implements ReplicaConnections {
   /** Nothing is sent beside clients' requests. */
   takeSpare(): undefined {}
 
-  /** The request of the trace that is sent with this head; see tracePath. */
-  requestOf(head: string): TraceRequest {
-    const start = head.indexOf(" /") + " /".length;
-    return this.#requests[Number(head.slice(start, head.indexOf(" ", start)))]!;
+  serve(connection: Connection, head: string, body: readonly Uint8Array[]): void {
+    const { isDown, isFailing } = this.#conduct;
+    if (isDown) return connection.fail("connect-failed");
+    if (isFailing) return connection.respond(500);
+    const job = this.#jobOf(head, body);
+    if (job === undefined) return void this.#queue.after(LOST_MS, () => connection.respond(500));
+    connection.job = job;
+    // As an engine does with a prompt that its cache could never hold.
+    if (!this.replica.enqueue(job)) return connection.respond(400);
+    this.#open.set(job, connection);
+  }
+
+  /** Undefined for one that wants to fetch what nobody has. */
+  #jobOf(head: string, body: readonly Uint8Array[]): Job | undefined {
+    const start = head.indexOf("?") + 1;
+    const traced = this.#requests[Number(head.slice(start, head.indexOf(" ", start)))]!;
+    const part = pairPartOf(body);
+    if (part === undefined) return new Job(traced);
+    if (part.kind === "decode") {
+      const offer = this.#transfers.take(part.transfer);
+      return offer && new Job(traced, offer);
+    }
+    const job = new Job(traced, undefined, MAX_PREFILL_OUTPUT);
+    job.keepsBlocks = true;
+    return job;
   }
 
   behave(conduct: Conduct): void {
@@ -96,7 +127,6 @@ export class Upstream implements ReplicaConnections {
     return [...this.#open.values()];
   }
 
-  /** For how long a request that was sent at `sentAtMs` has had no token, or its stream no further one. */
   silenceMs(sentAtMs: number, hasTokens: boolean): number {
     return this.#queue.now() - (hasTokens ? Math.max(sentAtMs, this.replica.lastTokenMs) : sentAtMs);
   }
@@ -109,124 +139,35 @@ export class Upstream implements ReplicaConnections {
     }
   }
 
-  /** A request came; the connection may be over when this returns. */
-  serve(connection: Connection): void {
-    const { isDown, isFailing } = this.#conduct;
-    if (isDown) return connection.fail("connect-failed");
-    if (isFailing) return connection.respond(500);
-    // As an engine does with a prompt that its cache could never hold.
-    if (!this.replica.enqueue(connection.job)) return connection.respond(400);
-    this.#open.set(connection.job, connection);
+  closed(job: Job): void {
+    if (!this.#open.delete(job)) return;
+    this.replica.cancel(job);
+    this.#letGo(job);
   }
 
-  /** The connection is over before its response is. */
-  closed({ job }: Connection): void {
-    if (this.#open.delete(job)) this.replica.cancel(job);
+  offer(job: Job): string {
+    return this.#transfers.offer(this.replica, job);
+  }
+
+  #fetch(job: Job, offer: Offer, tokens: number): void {
+    this.#transfers.fetch(offer, this.replica, tokens, (isWhole) => {
+      this.#letGo(job);
+      if (isWhole) return this.replica.arrived(job);
+      const connection = this.#open.get(job);
+      this.closed(job);
+      connection?.respond(500);
+    });
+  }
+
+  /** Nobody else fetches it. */
+  #letGo({ offer }: Job): void {
+    if (offer !== undefined) offer.source.release(offer.job);
   }
 
   #finished(job: Job): void {
     const connection = this.#open.get(job);
     this.#open.delete(job);
+    this.#letGo(job);
     connection?.finished();
   }
-}
-
-const FRAMING = { kind: "none", length: 0 } as const;
-const SERVED = headOf(200);
-const TOKEN = Buffer.from("data: {}\n\n");
-
-/** One try at a modelled replica, in place of a connection on a socket: what happens there, it calls on the router's own exchange. */
-class Connection implements ReplicaConnection, WatchedTry {
-  readonly hasSentAll = true;
-  readonly isStream = true;
-  /** Tokens of a modelled replica come at its pace, which its silence as a whole shows. */
-  readonly longestGapMs = 0;
-  readonly #owner: Upstream;
-  readonly #sentAtMs: number;
-  #job: Job | undefined;
-  #reader: ResponseReader | undefined;
-  #hasResponse = false;
-
-  constructor(owner: Upstream, nowMs: number) {
-    this.#owner = owner;
-    this.#sentAtMs = nowMs;
-  }
-
-  /** What it is to work on. Only a request that was sent has one. */
-  get job(): Job {
-    return this.#job!;
-  }
-
-  send(_method: string, head: string, _body: readonly Uint8Array[], reader: ResponseReader): void {
-    this.#job = new Job(this.#owner.requestOf(head));
-    this.#reader = reader;
-    this.#owner.serve(this);
-  }
-
-  pause(): void {}
-
-  resume(): void {}
-
-  destroy(): void {
-    this.#reader = undefined;
-    this.#owner.closed(this);
-  }
-
-  /** A whole response without a body. */
-  respond(status: number): void {
-    this.#reader?.head(headOf(status), FRAMING);
-    this.#reader?.end(false);
-  }
-
-  firstToken(): void {
-    this.#hasResponse = true;
-    this.#reader?.head(SERVED, FRAMING);
-    this.#write(TOKEN);
-  }
-
-  /** The response is complete; at its end it reports what the router learns from. */
-  finished(): void {
-    const { request, cachedTokens } = this.job;
-    const details = this.#owner.reportsCached && { prompt_tokens_details: { cached_tokens: cachedTokens } };
-    const usage = { prompt_tokens: request.prompt.tokens, completion_tokens: request.outputTokens, ...details };
-    this.#write(Buffer.from(`data: ${JSON.stringify({ usage })}\n\n`));
-    this.#reader?.end(false);
-  }
-
-  fail(failure: UpstreamFailure): void {
-    const reader = this.#reader;
-    this.destroy();
-    reader?.failed(failure, failure !== "connect-failed");
-  }
-
-  get watchState(): WatchedTry["watchState"] {
-    if (this.#reader === undefined) return "idle";
-    return this.#hasResponse ? "streaming" : "waiting";
-  }
-
-  get silenceMs(): number {
-    return this.#owner.silenceMs(this.#sentAtMs, this.#hasResponse);
-  }
-
-  cut(): void {
-    this.fail("wedged");
-  }
-
-  /** Gives up a request that has waited for too long: for its first byte, or for one more since the replica's last token. */
-  sweep(nowMs: number, lastTokenMs: number, goneSinceMs: number, limits: Limits): void {
-    const quietSinceMs = this.#hasResponse ? lastTokenMs : this.#sentAtMs;
-    const longestMs = this.#hasResponse ? limits.streamIdleTimeoutMs : limits.responseTimeoutMs;
-    if (nowMs - Math.max(quietSinceMs, goneSinceMs) >= GONE_SILENCE_MS) this.fail("gone");
-    else if (nowMs - quietSinceMs >= longestMs) this.fail("timeout");
-  }
-
-  #write(chunk: Buffer): void {
-    this.#reader?.body(chunk, [0, chunk.length], 1, false);
-  }
-}
-
-/** A response's head without header lines. */
-function headOf(status: number): Head {
-  const line = `HTTP/1.1 ${status} \r\n`;
-  return new Head(`${line}\r\n`, { method: "", target: "", status, minor: 1, length: line.length }, []);
 }

@@ -6,8 +6,9 @@ import { Engine } from "../../../../apps/lab/mock/engine.ts";
 import { settingsOf } from "../../../../apps/lab/mock/options.ts";
 import { tokenize } from "../../../../apps/lab/mock/tokens.ts";
 import { EventQueue } from "../../../../apps/lab/simulate/events.ts";
+import { Job } from "../../../../apps/lab/simulate/job.ts";
 import { PromptWriter } from "../../../../apps/lab/simulate/prompt-bytes.ts";
-import { Job, Replica } from "../../../../apps/lab/simulate/replica.ts";
+import { Replica } from "../../../../apps/lab/simulate/replica.ts";
 import { Prompt, type TraceRequest } from "../../../../apps/lab/simulate/trace.ts";
 import { settle } from "../../../support/fake-clock.ts";
 

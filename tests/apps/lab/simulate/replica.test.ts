@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ENGINE_TIMES, type EngineTimes } from "../../../../apps/lab/engine/engine-times.ts";
 import { EventQueue } from "../../../../apps/lab/simulate/events.ts";
-import { Job, Replica } from "../../../../apps/lab/simulate/replica.ts";
+import { Job } from "../../../../apps/lab/simulate/job.ts";
+import { Replica } from "../../../../apps/lab/simulate/replica.ts";
 import type { TraceRequest } from "../../../../apps/lab/simulate/trace.ts";
 import { makeTraced } from "./traces.ts";
 
@@ -16,6 +17,8 @@ const MODEL: EngineTimes = {
   maxRunning: 256,
   kvTokens: 100_000,
   blockTokens: 100,
+  transferMs: 5,
+  transferTokensPerS: 10_000,
 };
 
 interface Case {
@@ -287,6 +290,8 @@ describe("a modelled replica", () => {
       maxRunning: 256,
       kvTokens: 524_288,
       blockTokens: 16,
+      transferMs: 10,
+      transferTokensPerS: 200_000,
     });
   });
 });

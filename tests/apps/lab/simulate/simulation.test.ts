@@ -94,10 +94,11 @@ describe("a simulation", () => {
     const loaded = await loadSpec("  plugins: [ { type: watcher } ]\n", [
       watcher(({ promptTokens, promptSpans, body, prefix }, seenLoad) => {
         const [[start, end] = [0, 0]] = promptSpans;
-        assert.equal(body.length, end - start);
+        const { prompt } = JSON.parse(Buffer.from(body).toString()) as { prompt: string };
+        assert.equal(Buffer.from(body.subarray(start, end)).toString(), prompt);
         seen.push({
           tokens: promptTokens,
-          bytes: body.length,
+          bytes: end - start,
           held: prefix.matchedTokens(0),
           running: seenLoad.running(0),
           inFlight: seenLoad.inFlight(0),
@@ -117,7 +118,7 @@ describe("a simulation", () => {
     const seen: InferenceRequest[] = [];
     const loaded = await loadSpec("  plugins: [ { type: watcher } ]\n", [watcher((request) => void seen.push(request))]);
     new Simulation(makeTrace([makeTraced(0, [1, 2]), makeTraced(5, [3])]), loaded, SETTINGS).run();
-    const bodies = seen.map(({ body }) => Buffer.from(body).toString());
+    const bodies = seen.map(({ body }) => (JSON.parse(Buffer.from(body).toString()) as { prompt: string }).prompt);
     assert.deepEqual(
       bodies.map((body) => body.length),
       [800, 400],
