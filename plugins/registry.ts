@@ -27,6 +27,7 @@ import refusedPaths from "./features/refused-paths/feature.ts";
 import rollouts from "./features/rollouts/feature.ts";
 import sessions from "./features/sessions/feature.ts";
 import shadow from "./features/shadow/feature.ts";
+import stored from "./features/stored/feature.ts";
 import websockets from "./features/websockets/feature.ts";
 import attributeFilter from "./filters/attribute-filter.ts";
 import byLabel from "./filters/by-label.ts";
@@ -50,6 +51,7 @@ import messages from "./parsers/messages.ts";
 import modelPaths from "./parsers/model-paths.ts";
 import passthrough from "./parsers/passthrough.ts";
 import responses from "./parsers/responses.ts";
+import storedPaths from "./parsers/stored-paths.ts";
 import maxScore from "./pickers/max-score.ts";
 import powerOfTwo from "./pickers/power-of-two.ts";
 import random from "./pickers/random.ts";
@@ -78,7 +80,7 @@ import modelList from "./sources/model-list.ts";
 
 const definitions: readonly Definition[] = [
   ...[keys, jwt],
-  ...[completions, chatCompletions, responses, embeddings, messages, generate, modelPaths, passthrough],
+  ...[completions, chatCompletions, responses, embeddings, messages, generate, modelPaths, storedPaths, passthrough],
   modelRewrite,
   ...[ready, servesModel, labelSelector, byLabel, sessionAffinityFilter, prefixCacheAffinity, utilization, concurrency],
   ...[attributeFilter, topologyFilter],
@@ -91,7 +93,7 @@ const definitions: readonly Definition[] = [
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
-  ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
+  ...[conversations, auth, stored, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];
 

@@ -15,6 +15,7 @@ export function book(
   nowMs: number,
 ): Booking {
   const before = pool.load.at(nowMs);
+  ticket.endpoint = endpoint.name;
   ticket.expectedFirstByteMs = expectedFirstTokenMs(request, endpoint, before);
   tellChosen(config.profile, request, endpoint, before, parts.services.log);
   const booking = new Booking(request, endpoint, pool, pool.control.traffic, nowMs);
