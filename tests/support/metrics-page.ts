@@ -26,6 +26,8 @@ import { sessionsSection } from "../../plugins/features/sessions/sessions-config
 import { sessionMetrics } from "../../plugins/features/sessions/sessions-metrics.ts";
 import { shadowMetrics } from "../../plugins/features/shadow/shadow-metrics.ts";
 import { ShadowTally } from "../../plugins/features/shadow/shadow-tally.ts";
+import { Stored } from "../../plugins/features/stored/stored.ts";
+import { storedMetrics } from "../../plugins/features/stored/stored-shown.ts";
 import { Tunnels } from "../../plugins/features/websockets/tunnels.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
@@ -167,6 +169,7 @@ export function fullPage(): string {
       wellFamily(true),
       ...conversationMetrics(usedConversations()),
       ...keyMetrics([KEY_COUNTS]),
+      ...storedMetrics(new Stored(systemClock)),
       ...sessionMetrics(
         usedSessions(),
         new GatedLine(withoutRouter({ clock: systemClock, random: Math.random, log: silentLog })),

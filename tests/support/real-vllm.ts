@@ -13,6 +13,8 @@ export interface VllmOptions {
   readonly adapterFolder?: string;
   /** More flags for `vllm serve`. */
   readonly flags?: readonly string[];
+  /** It keeps responses, so that they can be read by their ids and continued. */
+  readonly keepsResponses?: boolean;
 }
 
 export interface RealVllm {
@@ -41,6 +43,8 @@ const ENVIRONMENT = {
   VLLM_ALLOW_RUNTIME_LORA_UPDATING: "true",
 };
 
+const STORE = { VLLM_ENABLE_RESPONSES_API_STORE: "1" };
+
 /** The folder of a real vLLM, named by SIGNALBOX_VLLM; undefined where there is none. */
 export function vllmDir(): string | undefined {
   const dir = process.env["SIGNALBOX_VLLM"];
@@ -55,9 +59,9 @@ export function vllmNames(dir: string, isEmbedding = false) {
 
 /** Starts a real vLLM on the loopback and waits until it serves, which takes about half a minute. */
 export async function startVllm(options: VllmOptions): Promise<RealVllm> {
-  const { dir, port, adapterFolder } = options;
+  const { dir, port, adapterFolder, keepsResponses } = options;
   const child = spawn(join(dir, "venv", "bin", "vllm"), argumentsOf(options), {
-    env: { ...process.env, ...ENVIRONMENT, ...(adapterFolder && resolverOf(adapterFolder)) },
+    env: { ...process.env, ...ENVIRONMENT, ...(adapterFolder && resolverOf(adapterFolder)), ...(keepsResponses && STORE) },
     stdio: ["ignore", "pipe", "pipe"],
     // A group of its own, so that what the server leaves behind when it is killed can be ended with it.
     detached: true,
