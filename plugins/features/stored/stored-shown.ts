@@ -41,7 +41,7 @@ export function storedMetrics({ places, counts, questions }: Stored): readonly M
     {
       name: "stored_requests_total",
       type: "counter",
-      help: "Requests that named something stored: its replica was known, or found by asking; nobodys: no replica has it; refused: unknown, and nobody was asked; gone: its replica is gone.",
+      help: "Requests that named something stored: its replica was known, or found by asking; nobody has it; it was unknown and refused; its replica is gone.",
       labels: ["result"],
       samples: each(counts),
     },
