@@ -25,6 +25,7 @@ import models from "./features/models/feature.ts";
 import quarantine from "./features/quarantine/feature.ts";
 import refusedPaths from "./features/refused-paths/feature.ts";
 import rollouts from "./features/rollouts/feature.ts";
+import scale from "./features/scale/feature.ts";
 import sessions from "./features/sessions/feature.ts";
 import shadow from "./features/shadow/feature.ts";
 import stored from "./features/stored/feature.ts";
@@ -93,7 +94,21 @@ const definitions: readonly Definition[] = [
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
-  ...[conversations, auth, stored, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
+  ...[
+    conversations,
+    auth,
+    stored,
+    scale,
+    keepAlive,
+    sessions,
+    admission,
+    quarantine,
+    shadow,
+    mirror,
+    ejection,
+    kubernetes,
+    rollouts,
+  ],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];
 
