@@ -1,15 +1,13 @@
 import { writeFileSync } from "node:fs";
-import { basename } from "node:path";
 import { type Input, UsageError } from "../../../config/command.ts";
-import { type LoadedConfig, loadConfig, loadTexts } from "../../../config/load.ts";
-import { formatProblems } from "../../../config/read/problems.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
 import { printableLines } from "../../../core/contract/printable.ts";
 import { seededRandom } from "../../../core/contract/test-kit.ts";
 import { chart } from "../../lab/simulate/chart.ts";
 import { withImages } from "../../lab/simulate/images.ts";
-import { type NamedConfig, type Progress, runAll } from "../../lab/simulate/run.ts";
+import { type Progress, runAll } from "../../lab/simulate/run.ts";
 import type { Trace } from "../../lab/simulate/trace.ts";
+import { defaultConfig, readConfigs } from "./read-configs.ts";
 import { simulateArguments } from "./simulate-arguments.ts";
 import { lossesReport, report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -17,8 +15,6 @@ import { checkWritable } from "./written-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
-/** Makes a config without endpoints valid. It is never used: simulated replicas replace the pool. */
-const ANY_URL = "http://127.0.0.1:8000";
 const BAR_CELLS = 30;
 /** Images are drawn apart from everything else that is random. */
 const IMAGE_SEED = 0x1a6e;
@@ -32,7 +28,10 @@ export async function simulate(input: Input, registry: Registry): Promise<number
   const standard = await defaultConfig(registry);
   const files = input.all("file");
   const own = files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(files, registry);
-  if (own === undefined) return 1;
+  if (own === undefined) {
+    process.stderr.write("Nothing was simulated.\n");
+    return 1;
+  }
   const explained = input.has("explain-losses") ? own.map((config) => ({ ...config, reference: standard })) : own;
   const exact = input.has("exact") ? [{ name: "exact state", loaded: standard, isExact: true }] : [];
   const traces: Trace[] = [];
@@ -52,36 +51,6 @@ export async function simulate(input: Input, registry: Registry): Promise<number
   if (save !== undefined) writeFileSync(save, json);
   if (svg !== undefined) writeFileSync(svg, chart(runs));
   return 0;
-}
-
-async function defaultConfig(registry: Registry): Promise<LoadedConfig> {
-  const loaded = await loadTexts([], registry, [ANY_URL]);
-  if (loaded.problems === undefined) return loaded;
-  throw new Error(`The default config is not valid: ${formatProblems(loaded.problems)}`);
-}
-
-/** Every config under its file's name. Prints the problems and returns undefined if there are any. */
-async function readConfigs(files: readonly string[], registry: Registry): Promise<readonly NamedConfig[] | undefined> {
-  const configs: NamedConfig[] = [];
-  let isRefused = false;
-  for (const file of files) {
-    const strict = await loadConfig([file], registry);
-    const relaxed = strict.problems === undefined ? strict : await loadConfig([file], registry, [ANY_URL]);
-    const loaded = relaxed.problems === undefined ? relaxed : strict;
-    if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
-    else {
-      process.stderr.write(`${printableLines(formatProblems(loaded.problems))}\n`);
-      isRefused = true;
-    }
-  }
-  if (isRefused) process.stderr.write("Nothing was simulated.\n");
-  return isRefused ? undefined : configs;
-}
-
-/** The file's name without folder and extension; the whole path if another file has the same name. */
-function nameOf(file: string, files: readonly string[]): string {
-  const short = (path: string) => basename(path).replace(/\.(ya?ml|json)$/, "");
-  return files.filter((other) => short(other) === short(file)).length === 1 ? short(file) : file;
 }
 
 /** A progress bar on the standard error; nothing if that is not a terminal. */
