@@ -57,7 +57,8 @@ else {
       const made = await client.responses.create({ ...asked, input: "Say hello", background: true });
       let { status } = made;
       while (status === "queued" || status === "in_progress") ({ status } = await client.responses.retrieve(made.id));
-      assert.equal(status, "completed");
+      // It is cut at max_output_tokens.
+      assert.equal(status, "incomplete");
       const long = await client.responses.create({ ...asked, max_output_tokens: 2_000, input: "Count", background: true });
       const cancelled = await client.responses.cancel(long.id);
       assert.equal(cancelled.status, "cancelled");

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { DocumentTap, FirstIdTap } from "../../../../plugins/features/stored/id-taps.ts";
+import { FirstIdTap } from "../../../core/stream/first-id-tap.ts";
 
 /** Passes the text in pieces, in memory that is used again. */
-function pass(tap: FirstIdTap | DocumentTap, text: string, cuts: readonly number[], isWhole = true): void {
+function pass(tap: FirstIdTap, text: string, cuts: readonly number[]): void {
   const body = Buffer.from(text);
   const places = [...new Set([0, ...cuts.map((cut) => cut % body.length), body.length])].sort((a, b) => a - b);
   for (const [index, end] of places.slice(1).entries()) {
@@ -12,7 +12,7 @@ function pass(tap: FirstIdTap | DocumentTap, text: string, cuts: readonly number
     tap.read(chunk, [7, chunk.length - 2], 1);
     chunk.fill(0);
   }
-  tap.end(isWhole);
+  tap.end();
 }
 
 function idIn(text: string, isEventStream: boolean, cuts: readonly number[] = []): string | undefined {
@@ -69,21 +69,5 @@ describe("the id of a response that passes", () => {
         ),
         undefined,
       );
-  });
-});
-
-describe("a short document that passes", () => {
-  const read = (text: string, isWhole = true) => {
-    const found: unknown[] = [];
-    pass(new DocumentTap((document) => void found.push(document)), text, [3, 9, 70_000], isWhole);
-    return found[0];
-  };
-
-  it("is read when it is whole, and short enough", () => {
-    assert.deepEqual(read('{"id":"batch_1","output_file_id":null}'), { id: "batch_1", output_file_id: null });
-    assert.equal(read('{"id":"batch_1"}', false), undefined);
-    assert.equal(read('{"id":"batch_1'), undefined);
-    assert.equal(read("null"), undefined);
-    assert.equal(read(`{"id":"batch_1","x":"${"x".repeat(70_000)}"}`), undefined);
   });
 });
