@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
-import { readyCount, waitUntil } from "../support/router.ts";
+import { loadTestConfig, readyCount, waitUntil } from "../support/router.ts";
 import { assertIdle, setUp } from "../support/scripted-pool.ts";
 import { jsonAnswer } from "../support/scripted-replica.ts";
 import { startStore } from "../support/storing-replica.ts";
@@ -172,6 +172,92 @@ describe("what a replica keeps", () => {
     assert.equal((await send("POST", "/v1/files", "x")).status, 501);
     const on = await stores();
     for (const path of ["/v1/files", "/v1/batches"]) assert.equal((await on.send("GET", path)).status, 501);
+  });
+});
+
+describe("what a replica keeps, beside other features", () => {
+  const at = (name: string | undefined, { router }: Awaited<ReturnType<typeof stores>>, all: readonly { port: number }[]) =>
+    router.router.pool.facts.endpoints.find(({ url }) => url.port === all[NAMES.indexOf(name!)]!.port)!.name;
+
+  it("is asked of a replica that drains, which gets no new work", async () => {
+    const set = await stores();
+    const { send, router } = set;
+    const { json: made } = await send("POST", "/v1/responses", ask());
+    const endpoint = at(made.by, set, set.replicas);
+    const wish = { reason: "", by: "", forMs: undefined, graceMs: 0 };
+    router.router.control.intents.set(endpoint, { ...wish, intent: "drain" });
+    assert.equal((await send("GET", `/v1/responses/${made.id}`)).json.by, made.by);
+    const next = await send("POST", "/v1/responses", ask({ previous_response_id: made.id }));
+    assert.deepEqual([next.status, next.json.error!.code], [404, "previous_response_not_found"]);
+    assert.match(next.json.error!.message, /is being taken away/);
+    router.router.control.intents.set(endpoint, { ...wish, intent: "cordon" });
+    assert.equal((await send("POST", `/v1/responses/${made.id}/cancel`)).json.by, made.by);
+    router.router.control.intents.clear(endpoint, "");
+    assert.equal((await send("POST", "/v1/responses", ask({ previous_response_id: made.id }))).json.by, made.by);
+  });
+
+  it("is known after a change of the config, and forgotten with its section", async () => {
+    const { send, router, replicas, lines } = await stores();
+    const load = (spec: string) =>
+      loadTestConfig(
+        replicas.map(({ url }) => url),
+        { spec },
+      );
+    const { json: made } = await send("POST", "/v1/responses", ask());
+    router.router.replace(await load("  stored: { ttlMs: 60000 }\n"));
+    const before = lines().length;
+    assert.equal((await send("GET", `/v1/responses/${made.id}`)).json.by, made.by);
+    assert.equal(lines().length, before + 1);
+    router.router.replace(await load("  stored: false\n"));
+    assert.equal((await send("GET", `/v1/responses/${made.id}`)).status, 501);
+    router.router.replace(await load(""));
+    assert.equal((await send("GET", `/v1/responses/${made.id}`)).json.by, made.by);
+    assert.ok(lines().length > before + 2);
+  });
+
+  it("waits for no room, so that what takes the room can be cancelled", async () => {
+    const set = await stores("  admission: { concurrency: 1, maxWaitMs: 60000 }\n", ["a"]);
+    const { send, router, stores: all } = set;
+    const { json: made } = await send("POST", "/v1/responses", ask());
+    const stream = await fetch(`${router.url}/v1/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(ask({ stream: true })),
+    });
+    const waiting = send("POST", "/v1/responses", ask());
+    await waitUntil(() => (router.router.features.status() as { admission: { waiting: number } }).admission.waiting === 1);
+    assert.equal((await send("POST", `/v1/responses/${made.id}/cancel`)).status, 200);
+    all[0]!.finish();
+    await stream.text();
+    assert.equal((await waiting).status, 200);
+  });
+
+  it("does not fight with conversations that the router holds", async () => {
+    const { send } = await stores("  conversations: { unknown: forward }\n");
+    const { json: made } = await send("POST", "/v1/responses", ask());
+    const places = new Set<string | undefined>();
+    // The router holds it: any replica gets the whole conversation.
+    for (let turn = 0; turn < 3; turn++) {
+      const next = await send("POST", "/v1/responses", ask({ previous_response_id: made.id }));
+      assert.equal(next.status, 200);
+      places.add(next.json.by);
+    }
+    assert.equal(places.size, 3);
+    // It does not hold a file, nor what store: false keeps from it.
+    assert.equal((await send("GET", `/v1/responses/${made.id}`)).json.by, made.by);
+  });
+
+  it("frees what waits for an answer when its client leaves", async () => {
+    const { router } = await setUp([startStore("a").script, () => {}], { spec: "  stored: { askTimeoutMs: 60000 }\n" });
+    for (let index = 0; index < 40; index++) {
+      const left = fetch(`${router.url}/v1/responses/resp_${index}`, { signal: AbortSignal.timeout(50) });
+      await left.then(
+        // Beyond 32 questions the router says so.
+        async (response) => assert.equal([response.status, await response.text()][0], 429),
+        () => undefined,
+      );
+    }
+    await assertIdle(router);
   });
 });
 

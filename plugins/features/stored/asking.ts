@@ -12,6 +12,8 @@ const LATER: ReadonlySet<number> = new Set([408, 429]);
 export interface Question {
   readonly path: string;
   readonly timeoutMs: number;
+  /** Ends it at once. */
+  readonly signal: AbortSignal;
   headers(endpoint: Endpoint): Readonly<Record<string, string>>;
   tls(endpoint: Endpoint): ReplicaTls | undefined;
 }
@@ -27,13 +29,14 @@ export interface Answered {
 /** Asks each replica once, until one of them has it, or the time is over. Never rejects. */
 export async function whoHas(endpoints: readonly Endpoint[], question: Question): Promise<Answered> {
   const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, question.signal]);
   const timer = setTimeout(() => over.abort(), question.timeoutMs);
   const counts = { unsure: 0, unwilling: 0 };
   let holder: Endpoint | undefined;
   const rest = endpoints.values();
   const askOn = async () => {
     for (const endpoint of rest) {
-      const status = over.signal.aborted ? 0 : await statusOf(endpoint, question, over.signal);
+      const status = signal.aborted ? 0 : await statusOf(endpoint, question, signal);
       if (holder !== undefined) return;
       if (status === 200) {
         holder = endpoint;

@@ -21,6 +21,7 @@ const PLAIN_ID = /^\w[\w.:-]{0,255}$/;
 export class Questions {
   asked = 0;
   readonly #clock: Clock;
+  readonly #end = new AbortController();
   readonly #underWay = new Map<string, Promise<Answered>>();
   /** Since when it is known that nobody has it. */
   readonly #missed = new Map<string, number>();
@@ -43,13 +44,18 @@ export class Questions {
     if (known !== undefined) return known;
     if (this.#underWay.size >= MOST_AT_ONCE) throw tooManyQuestions();
     this.asked += 1;
-    const answered = whoHas(endpoints, questionOf(run, named, timeoutMs)).then((answer) => {
+    const answered = whoHas(endpoints, questionOf(run, named, timeoutMs, this.#end.signal)).then((answer) => {
       this.#underWay.delete(key);
       if (answer.holder === undefined && answer.unsure + answer.unwilling === 0) this.#miss(key);
       return answer;
     });
     this.#underWay.set(key, answered);
     return answered;
+  }
+
+  /** The router has ended. */
+  close(): void {
+    this.#end.abort();
   }
 
   #miss(key: string): void {
@@ -61,7 +67,7 @@ export class Questions {
 }
 
 /** Replicas see the router's key where it has one for them, else the client's, as with its request. */
-function questionOf({ head, config }: Run, { kind, id }: KeptObject, timeoutMs: number): Question {
+function questionOf({ head, config }: Run, { kind, id }: KeptObject, timeoutMs: number, signal: AbortSignal): Question {
   const { credentials, replicaTls } = config.settings;
   const shown = CREDENTIALS.flatMap((name) => {
     const value = head.get(name);
@@ -71,6 +77,7 @@ function questionOf({ head, config }: Run, { kind, id }: KeptObject, timeoutMs: 
   return {
     path: `/v1/${kind}/${id}`,
     timeoutMs,
+    signal,
     headers({ name }) {
       const authorization = bearerFor(name, credentials);
       return authorization === undefined ? ofClient : { authorization };

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import type { KeptObject } from "../../../core/contract/request.ts";
+import type { KeptObject, ParsedBody } from "../../../core/contract/request.ts";
 import type { WaitingPlace, WaitOwner } from "../../../core/contract/slots/admit.ts";
 import type { Tap, TappedResponse } from "../../../core/contract/slots/tap.ts";
 import type { Run } from "../../../core/run.ts";
@@ -37,7 +37,7 @@ export class Stored {
   }
 
   use(settings: StoredSettings): void {
-    this.close();
+    this.#stopSweeping?.();
     this.#settings = settings.isOn ? settings : undefined;
     this.places.shrink(settings.isOn ? settings.maxBytes : 0);
     if (settings.isOn) this.#stopSweeping = this.#clock.every(Math.max(1_000, settings.ttlMs / SWEEPS), () => this.#sweep());
@@ -45,7 +45,7 @@ export class Stored {
 
   close(): void {
     this.#stopSweeping?.();
-    this.#stopSweeping = undefined;
+    this.questions.close();
   }
 
   follow(endpoints: readonly Endpoint[]): void {
@@ -75,7 +75,7 @@ export class Stored {
 
   /** The response of a request comes that makes something, or ends it. */
   tap(run: Run, { status, headers, isEventStream }: TappedResponse): Tap | undefined {
-    const { names, makes, isLookup } = run.parsed!;
+    const { names, makes, isLookup }: Partial<ParsedBody> = run.parsed ?? {};
     if (this.#settings === undefined || status >= 300 || (makes === undefined && isLookup !== true)) return undefined;
     const tenant = tenantOf(run);
     if (names !== undefined && isDeletion(run, names)) this.places.forget(tenant, names);
