@@ -1,6 +1,14 @@
 import { type Column, columnTable } from "../../../core/report/table.ts";
 import type { Trace } from "../../lab/simulate/trace.ts";
-import type { Outlook } from "./run-advice.ts";
+
+/** What a number of replicas gives; times in seconds. */
+export interface Outlook {
+  readonly replicas: number;
+  readonly ttftMeanS: number;
+  readonly ttftP99S: number;
+  readonly busy: number;
+  readonly completed: number;
+}
 
 /** What was found out, and on what it rests. */
 export interface Advice {
@@ -25,7 +33,7 @@ export function adviceText({ name, hasPrefixes }: Trace, advice: Advice): string
   const at = (count: number) => outlooks.find((each) => each.replicas === count);
   const [fewer, now, more] = [at(replicas - 1), at(replicas)!, at(replicas + 1)!];
   const head = [
-    `${name}: ${whole(requests)} requests in ${minutes} minutes, on modelled replicas of ${whole(model.kvTokens)} KV tokens at ${whole(model.prefillTokensPerS)} tokens/s, mean of ${seeds} seeds`,
+    `${name}: ${whole(requests)} requests in ${minutes} minutes, on modelled replicas of ${whole(model.kvTokens)} KV tokens at ${whole(model.prefillTokensPerS)} tokens/s, ${seeds === 1 ? "one seed" : `mean of ${seeds} seeds`}`,
     "",
     ...columnTable(COLUMNS, outlooks),
     "",
@@ -37,15 +45,18 @@ export function adviceText({ name, hasPrefixes }: Trace, advice: Advice): string
   return [...head, `One more replica ${change(now, more)}; ${less}`, ...blind].join("\n");
 }
 
-/** "saves 3.10 s of p99 (0.40 s of the mean)". */
+/** "saves 3.10 s of p99 and 0.40 s of the mean". */
 function change(now: Outlook, then: Outlook): string {
-  const p99 = now.ttftP99S - then.ttftP99S;
-  const mean = now.ttftMeanS - then.ttftMeanS;
-  const verb = p99 >= 0 ? "saves" : "costs";
-  const word = (value: number) => seconds(p99 >= 0 ? value : -value);
-  return `${verb} ${word(p99)} of p99 (${word(mean)} of the mean)`;
+  const p99 = rounded(now.ttftP99S - then.ttftP99S);
+  const mean = rounded(now.ttftMeanS - then.ttftMeanS);
+  const verb = (saved: number) => (saved >= 0 ? "saves" : "costs");
+  // What does not change goes with what does.
+  const first = p99 === 0 ? verb(mean) : verb(p99);
+  const second = mean === 0 || verb(mean) === first ? "" : `${verb(mean)} `;
+  return `${first} ${seconds(Math.abs(p99))} of p99 and ${second}${seconds(Math.abs(mean))} of the mean`;
 }
 
-/** Below ten milliseconds runs differ by chance. */
-const seconds = (value: number) => `${(Math.abs(value) < 0.005 ? 0 : value).toFixed(2)} s`;
+/** Less than that differs by chance. */
+const rounded = (value: number) => Math.round(value * 100) / 100;
+const seconds = (value: number) => `${value.toFixed(2)} s`;
 const whole = (value: number) => value.toLocaleString("en-US");

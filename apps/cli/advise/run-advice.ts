@@ -9,20 +9,11 @@ import type { Trace } from "../../lab/simulate/trace.ts";
 import { numberArgument } from "../frame/usage.ts";
 import { defaultConfig, readConfigs } from "../simulate/read-configs.ts";
 import { readTraceFile } from "../simulate/trace-file.ts";
-import { adviceText } from "./advice-text.ts";
+import { adviceText, type Outlook } from "./advice-text.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
 const HOUR_MS = 3_600_000;
-
-/** What a number of replicas gives; times in seconds. */
-export interface Outlook {
-  readonly replicas: number;
-  readonly ttftMeanS: number;
-  readonly ttftP99S: number;
-  readonly busy: number;
-  readonly completed: number;
-}
 
 /** `signalbox advise`: this process alone computes it, no router. Returns the exit code. */
 export async function advise(input: Input, registry: Registry): Promise<number> {

@@ -45,7 +45,7 @@ describe("signalbox advise", () => {
     assert.equal(code, 0, err);
     assert.match(
       out,
-      /One more replica saves [\d.]+ s of p99 \([\d.]+ s of the mean\); one fewer costs [\d.]+ s of p99 \([\d.]+ s of the mean\)\./,
+      /One more replica saves [\d.]+ s of p99 and [\d.]+ s of the mean; one fewer costs [\d.]+ s of p99 and [\d.]+ s of the mean\./,
     );
     const result = JSON.parse((await run("advise", file, ...speed, "--json")).out) as Result;
     assert.deepEqual([result.replicas, result.requests], [2, 1_200]);
