@@ -75,8 +75,9 @@ export class Ticket implements Outcome {
   shadow: ShadowChoice | undefined = undefined;
   mirrors: readonly MirrorRecord[] | undefined = undefined;
   prefill: PrefillRecord | undefined = undefined;
-  // Tries; the last two are of the newest one.
+  // Tries; the last three are of the newest one.
   readonly attempts: Attempt[] = [];
+  endpoint = "";
   expectedFirstByteMs = Number.NaN;
   predictedTokens: number | undefined = undefined;
   // The response that is passed on.

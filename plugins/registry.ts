@@ -26,8 +26,10 @@ import models from "./features/models/feature.ts";
 import quarantine from "./features/quarantine/feature.ts";
 import refusedPaths from "./features/refused-paths/feature.ts";
 import rollouts from "./features/rollouts/feature.ts";
+import scale from "./features/scale/feature.ts";
 import sessions from "./features/sessions/feature.ts";
 import shadow from "./features/shadow/feature.ts";
+import stored from "./features/stored/feature.ts";
 import websockets from "./features/websockets/feature.ts";
 import attributeFilter from "./filters/attribute-filter.ts";
 import byLabel from "./filters/by-label.ts";
@@ -51,6 +53,7 @@ import messages from "./parsers/messages.ts";
 import modelPaths from "./parsers/model-paths.ts";
 import passthrough from "./parsers/passthrough.ts";
 import responses from "./parsers/responses.ts";
+import storedPaths from "./parsers/stored-paths.ts";
 import maxScore from "./pickers/max-score.ts";
 import powerOfTwo from "./pickers/power-of-two.ts";
 import random from "./pickers/random.ts";
@@ -79,7 +82,7 @@ import modelList from "./sources/model-list.ts";
 
 const definitions: readonly Definition[] = [
   ...[keys, jwt],
-  ...[completions, chatCompletions, responses, embeddings, messages, generate, modelPaths, passthrough],
+  ...[completions, chatCompletions, responses, embeddings, messages, generate, modelPaths, storedPaths, passthrough],
   modelRewrite,
   ...[ready, servesModel, labelSelector, byLabel, sessionAffinityFilter, prefixCacheAffinity, utilization, concurrency],
   ...[attributeFilter, topologyFilter],
@@ -95,6 +98,8 @@ const definitions: readonly Definition[] = [
   ...[
     conversations,
     auth,
+    stored,
+    scale,
     keepAlive,
     sessions,
     admission,

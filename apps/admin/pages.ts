@@ -3,7 +3,7 @@ import type { Observer, ObserverPage } from "../../core/contract/observer.ts";
 import { PAGE_PATHS } from "./page-files.ts";
 
 /** Paths that the admin port itself serves. */
-const OWN_PATHS: readonly string[] = [...PAGE_PATHS, "/status"];
+const OWN_PATHS: readonly string[] = [...PAGE_PATHS, "/status", "/scale"];
 
 const PATH = /^\/[A-Za-z0-9._~/-]*$/;
 const STREAM_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
@@ -56,5 +56,5 @@ export function findPage(observers: Observers, path: string): ObserverPage | und
 
 /** The paths of all pages, for messages. */
 export function pagePaths(observers: Observers): readonly string[] {
-  return ["/", "/status", ...observers.flatMap(({ plugin }) => plugin.pages?.map(({ path }) => path) ?? [])];
+  return ["/", "/status", "/scale", ...observers.flatMap(({ plugin }) => plugin.pages?.map(({ path }) => path) ?? [])];
 }

@@ -7,6 +7,7 @@ import { ApiExchange } from "./api-exchange.ts";
 import { PageExchange, type RenderedPage } from "./page-exchange.ts";
 import { findPage, pagePaths } from "./pages.ts";
 import { type Page, type PageAnswer, pageRefusal, renderPage } from "./render-page.ts";
+import { scalePage } from "./scale-pages.ts";
 import type { AdminSite } from "./site.ts";
 import { statusOf } from "./status.ts";
 import type { Turn } from "./turns.ts";
@@ -62,7 +63,8 @@ function answerOf({ status, contentType, text, allow }: PageAnswer): RenderedPag
 function ownPage(site: AdminSite, path: string): Page | undefined {
   if (path === "/status") return { path, contentType: "application/json", render: () => JSON.stringify(statusOf(site)) };
   const file = site.files.get(path);
-  return file && { path, contentType: file.contentType, render: () => file.text, isOpen: true };
+  if (file === undefined) return scalePage(site, path);
+  return { path, contentType: file.contentType, render: () => file.text, isOpen: true };
 }
 
 const UNKNOWN_HOST =

@@ -1,6 +1,7 @@
 import { type Command, JSON_SWITCH } from "../../config/command.ts";
 import { sectionFeatures } from "../../config/feature.ts";
 import type { Registry } from "../../config/plugins/instances.ts";
+import { ADVISE } from "./advise/command.ts";
 import { IMPORT } from "./import/command.ts";
 import { PLUGIN_COMMANDS } from "./plugin-commands.ts";
 import { REPLAY } from "./replay/command.ts";
@@ -247,6 +248,7 @@ const OWN: readonly Command[] = [
     run: async (input) => (await import("./commands/mock.ts")).mock(input.words, input.asCalled),
   },
   SIMULATE,
+  ADVISE,
   ...PLUGIN_COMMANDS,
   {
     name: "completion",

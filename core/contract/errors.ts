@@ -17,6 +17,7 @@ export const ERRORS = {
   adapters_closed: [403, "permission_error", false, "DPE"],
   model_not_found: [404, "not_found_error", false, "NR"],
   previous_response_not_found: [404, "invalid_request_error", false, "DPE"],
+  stored_not_found: [404, "invalid_request_error", false, "DPE"],
   unknown_path: [404, "not_found_error", false, "NR"],
   method_not_allowed: [405, "invalid_request_error", false, "NR"],
   request_timeout: [408, "timeout_error", true, "DT"],

@@ -13,6 +13,12 @@ export interface HeaderView {
   get(name: string): string | undefined;
 }
 
+/** Something that one replica keeps: of which kind ("responses", "files" …), and its id. */
+export interface KeptObject {
+  readonly kind: string;
+  readonly id: string;
+}
+
 /** What a parser read from a body. The prompt is not copied: spans point into `body`. */
 export interface ParsedBody {
   /** The model that the client asked for; "" if the API has none. */
@@ -44,6 +50,12 @@ export interface ParsedBody {
   readonly asksForNothing?: boolean;
   /** True if it continues what one replica has stored, so that others may say 404; false by default. */
   readonly isFollowUp?: boolean;
+  /** What it names that one replica keeps, so that no other can serve it; absent: nothing. */
+  readonly names?: KeptObject | undefined;
+  /** It only asks for what it names: nothing is computed, so it waits for no room, and it has no model. False by default. */
+  readonly isLookup?: boolean;
+  /** The kind of what the replica may keep of it, under an id that the response says; absent: nothing. */
+  readonly makes?: string | undefined;
 }
 
 /** How a target is drawn: plain data, which draws of the same rule may share. */

@@ -21,6 +21,7 @@ export function book(
   profile: Profile = config.profile,
 ): Booking {
   const before = pool.load.at(nowMs);
+  if (role !== "prefill") ticket.endpoint = endpoint.name;
   if (role === undefined) ticket.expectedFirstByteMs = expectedFirstTokenMs(request, endpoint, before);
   tellChosen(profile, request, endpoint, before, parts.services.log);
   const booking = new Booking(request, endpoint, pool, pool.control.traffic, nowMs, role);

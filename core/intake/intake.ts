@@ -114,11 +114,7 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
 
   scanned(): void {
     if (this.#isOver || this.#entrance?.delays(() => this.scanned())) return;
-    try {
-      this.#route();
-    } catch (thrown) {
-      this.failed(thrown);
-    }
+    this.#orFail(() => this.#route());
   }
 
   holdBody(isHeld: boolean): void {

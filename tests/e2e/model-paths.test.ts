@@ -126,11 +126,10 @@ describe("engines' other paths", () => {
     ["a form without a model", "/v1/audio/transcriptions", { method: "POST", body: new FormData() }, 400, "missing_model"],
     ["a body that is neither", "/v1/audio/transcriptions", { method: "POST", body: "x" }, 415, "unsupported_media_type"],
     ["a form where none is taken", "/v1/rerank", form("a"), 415, "unsupported_media_type"],
-    ["a file", "/v1/files/file-1/content", {}, 501, "not_implemented"],
-    ["an upload of a file", "/v1/files", { method: "POST" }, 501, "not_implemented"],
-    ["a batch", "/v1/batches", json({}), 501, "not_implemented"],
+    ["an upload in parts", "/v1/uploads", { method: "POST" }, 501, "not_implemented"],
+    ["a batch of messages", "/v1/messages/batches", json({}), 501, "not_implemented"],
     ["realtime", "/v1/realtime/calls", {}, 501, "not_implemented"],
-    ["a stored response", "/v1/responses/resp_1", { method: "DELETE" }, 501, "not_implemented"],
+    ["a part of a stored response", "/v1/responses/resp_1/tokens", {}, 501, "not_implemented"],
   ];
   for (const [name, target, init, status, code] of REFUSED) {
     it(`${name} is refused`, async () => {
@@ -143,7 +142,7 @@ describe("engines' other paths", () => {
   it("a pattern takes no path that the router itself answers", async () => {
     for (const path of ["/health", "/ready", "/v1/models"]) assert.equal((await send(path, {})).line, undefined, path);
     assert.equal((await send("/version", {})).line, "GET /version HTTP/1.1");
-    assert.equal((await send("/v1/files", {})).line, "GET /v1/files HTTP/1.1");
+    assert.equal((await send("/v1/uploads", {})).line, "GET /v1/uploads HTTP/1.1");
   });
 
   it("a path without a model goes to any replica where the route says so", async () => {
@@ -151,6 +150,6 @@ describe("engines' other paths", () => {
   });
 
   it("the message of an unknown path does not name those that are refused", async () => {
-    assert.doesNotMatch((await send("/nothing/at/all", {})).text, /files|batches/);
+    assert.doesNotMatch((await send("/nothing/at/all", {})).text, /uploads|videos/);
   });
 });

@@ -3,10 +3,12 @@ import { clusterMetrics } from "../../apps/kubernetes/resources/cluster-view.ts"
 import { POOL_KINDS } from "../../apps/kubernetes/resources/kinds.ts";
 import { trackedResource } from "../../apps/kubernetes/resources/tracked-resource.ts";
 import type { Verdict } from "../../apps/kubernetes/resources/verdicts.ts";
+import type { ActiveConfig } from "../../core/active-config.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { withoutRouter } from "../../core/router-host.ts";
+import type { Run } from "../../core/run.ts";
 import { makeAttempt, makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
 import { admissionMetrics } from "../../plugins/features/admission/admission-metrics.ts";
 import { WaitingLine } from "../../plugins/features/admission/waiting-line.ts";
@@ -20,12 +22,17 @@ import { MirrorTally } from "../../plugins/features/mirror/mirror-tally.ts";
 import { Quarantine } from "../../plugins/features/quarantine/quarantine.ts";
 import { quarantineMetrics } from "../../plugins/features/quarantine/quarantine-shown.ts";
 import { rolloutMetrics } from "../../plugins/features/rollouts/rollout-metrics.ts";
+import { Scale } from "../../plugins/features/scale/scale.ts";
+import { scaleSection } from "../../plugins/features/scale/scale-config.ts";
+import { scaleMetrics } from "../../plugins/features/scale/scale-shown.ts";
 import { GatedLine } from "../../plugins/features/sessions/gate/gated-line.ts";
 import { Sessions } from "../../plugins/features/sessions/sessions.ts";
 import { sessionsSection } from "../../plugins/features/sessions/sessions-config.ts";
 import { sessionMetrics } from "../../plugins/features/sessions/sessions-metrics.ts";
 import { shadowMetrics } from "../../plugins/features/shadow/shadow-metrics.ts";
 import { ShadowTally } from "../../plugins/features/shadow/shadow-tally.ts";
+import { Stored } from "../../plugins/features/stored/stored.ts";
+import { storedMetrics } from "../../plugins/features/stored/stored-shown.ts";
 import { Tunnels } from "../../plugins/features/websockets/tunnels.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
@@ -107,6 +114,14 @@ function usedSessions(): Sessions {
   return sessions;
 }
 
+function usedScale(): Scale {
+  const scale = new Scale(withoutRouter({ clock: AT_ONCE, random: Math.random, log: silentLog }));
+  const config = { pool: "llama", features: new Map(), rewriters: [], settings: { unlisted: "any" } } as unknown as ActiveConfig;
+  scale.use(config, scaleSection.schema.parse({}));
+  scale.arrived({ ticket: makeOutcome({}), parsed: { model: "base" } } as unknown as Run);
+  return scale;
+}
+
 function usedLine(): WaitingLine {
   const line = new WaitingLine(withoutRouter({ clock: systemClock, random: Math.random, log: silentLog }));
   line.isOn = true;
@@ -167,6 +182,8 @@ export function fullPage(): string {
       wellFamily(true),
       ...conversationMetrics(usedConversations()),
       ...keyMetrics([KEY_COUNTS]),
+      ...storedMetrics(new Stored(systemClock)),
+      ...scaleMetrics(usedScale()),
       ...sessionMetrics(
         usedSessions(),
         new GatedLine(withoutRouter({ clock: systemClock, random: Math.random, log: silentLog })),

@@ -15,6 +15,8 @@ export interface VllmOptions {
   readonly flags?: readonly string[];
   /** One of a pair whose caches move by NIXL: the port where the other one asks for blocks. */
   readonly sideChannelPort?: number;
+  /** It keeps responses, so that they can be read by their ids and continued. */
+  readonly keepsResponses?: boolean;
 }
 
 export interface RealVllm {
@@ -45,6 +47,8 @@ const ENVIRONMENT = {
   VLLM_ALLOW_RUNTIME_LORA_UPDATING: "true",
 };
 
+const STORE = { VLLM_ENABLE_RESPONSES_API_STORE: "1" };
+
 /** The folder of a real vLLM, named by SIGNALBOX_VLLM; undefined where there is none. */
 export function vllmDir(): string | undefined {
   const dir = process.env["SIGNALBOX_VLLM"];
@@ -59,9 +63,10 @@ export function vllmNames(dir: string, isEmbedding = false) {
 
 /** Starts a real vLLM on the loopback and waits until it serves, which takes about half a minute. */
 export async function startVllm(options: VllmOptions): Promise<RealVllm> {
-  const { dir, port, adapterFolder, sideChannelPort } = options;
+  const { dir, port, adapterFolder, sideChannelPort, keepsResponses } = options;
+  const more = { ...(adapterFolder && resolverOf(adapterFolder)), ...channelOf(sideChannelPort), ...(keepsResponses && STORE) };
   const child = spawn(join(dir, "venv", "bin", "vllm"), argumentsOf(options), {
-    env: { ...process.env, ...ENVIRONMENT, ...(adapterFolder && resolverOf(adapterFolder)), ...channelOf(sideChannelPort) },
+    env: { ...process.env, ...ENVIRONMENT, ...more },
     stdio: ["ignore", "pipe", "pipe"],
     // A group of its own, so that what the server leaves behind when it is killed can be ended with it.
     detached: true,

@@ -16,7 +16,7 @@ export default sectionFeature({
     return {
       ...(config !== undefined && {
         // Another config may have closed the line since the request came.
-        admit: (run: Run, owner) => (line.isOn ? line.enter(run, owner) : undefined),
+        admit: (run: Run, owner) => (line.isOn && run.parsed!.isLookup !== true ? line.enter(run, owner) : undefined),
         admitAgain: (run: Run, owner) => (line.isOn ? line.enterAgain(run, owner) : undefined),
       }),
       configured: (active) => line.use(active),

@@ -53,8 +53,9 @@ export class KeyAccess {
     const { principal, api } = ticket;
     if (principal === undefined) return;
     run.parsed = salted(principal, run.parsed!, config);
-    const { model, promptTokens } = run.parsed;
-    if (principal.models?.has(model) === false) throw new RouterError("model_not_allowed", model === "" ? NO_MODEL : OTHER_MODEL);
+    const { model, promptTokens, isLookup } = run.parsed;
+    if (isLookup !== true && principal.models?.has(model) === false)
+      throw new RouterError("model_not_allowed", model === "" ? NO_MODEL : OTHER_MODEL);
     const nowMs = this.#clock.now();
     const tokens = promptTokens + this.#expected.of(principal.name, api, run.parsed);
     this.#accounts.of(principal, nowMs).reserve(tokens, principal.limits, nowMs);

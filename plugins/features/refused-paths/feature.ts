@@ -2,9 +2,9 @@ import { RouterError } from "../../../core/contract/errors.ts";
 import { defineFeature } from "../../../core/contract/plugin.ts";
 import type { OwnRoute } from "../../../core/contract/slots/answer.ts";
 
-const FILES = "files are kept by one replica, and the router can't know which";
-const BATCHES = "a batch is kept by one replica, and the router can't know which";
-const RESPONSES = "a stored response is kept by one replica, and the router can't know which";
+const FILES = "each replica keeps files of its own, and no list of all is made";
+const BATCHES = "each replica keeps batches of its own, and no list of all is made";
+const RESPONSES = "engines serve no such part of a stored response";
 const OTHERS = "what this path names is kept by one replica, and the router can't know which";
 
 const REALTIME = "it is served over a WebSocket, which spec.websockets turns on";
@@ -12,9 +12,9 @@ const REALTIME = "it is served over a WebSocket, which spec.websockets turns on"
 /** Paths that are not served, and why. */
 const REASONS: readonly (readonly [path: string, why: string])[] = [
   ["/v1/files", FILES],
-  ["/v1/uploads", FILES],
+  ["/v1/uploads", OTHERS],
   ["/v1/batches", BATCHES],
-  ["/v1/messages/batches", BATCHES],
+  ["/v1/messages/batches", OTHERS],
   ["/v1/conversations", OTHERS],
   ["/v1/vector_stores", OTHERS],
   ["/v1/videos", OTHERS],
@@ -24,7 +24,8 @@ const REASONS: readonly (readonly [path: string, why: string])[] = [
 /** Paths that the router can't serve get a 501 that says why, where no parser of the config serves them. */
 export default defineFeature({
   type: "refused-paths",
-  summary: "Answers paths of files, batches, stored responses and realtime with 501 and the reason, where no parser serves them.",
+  summary:
+    "Answers paths that the router can't serve, such as lists of all files, with 501 and the reason, where no parser serves them.",
   runsByDefault: true,
   create: () => ({
     routes: [

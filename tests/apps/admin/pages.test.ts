@@ -14,7 +14,7 @@ const silent: Named<Observer> = { name: "silent", type: "silent", plugin: { fini
 test("the pages of all observers are found", () => {
   const observers = [silent, observer("a", "/a", "/b"), observer("c", "/c/d")];
   checkPages(observers);
-  assert.deepEqual(pagePaths(observers), ["/", "/status", "/a", "/b", "/c/d"]);
+  assert.deepEqual(pagePaths(observers), ["/", "/status", "/scale", "/a", "/b", "/c/d"]);
   assert.equal(findPage(observers, "/c/d"), observers[2]?.plugin.pages?.[0]);
   assert.equal(findPage(observers, "/d"), undefined);
 });

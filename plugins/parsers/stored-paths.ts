@@ -1,0 +1,102 @@
+import type { BodyView } from "../../core/contract/body-view.ts";
+import type { BodyReader, Parser } from "../../core/contract/parser.ts";
+import { pathPlaces } from "../../core/contract/path-pattern.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
+import { NO_PARTS } from "../../core/contract/prompt-part.ts";
+import type { KeptObject, ParsedBody } from "../../core/contract/request.ts";
+
+/** A path under which replicas make something that they keep, or give it out. */
+interface StoredPath {
+  readonly method: string;
+  readonly path: string;
+  readonly kind: string;
+  /** Its response names what the replica keeps. */
+  readonly makes: boolean;
+}
+
+const CANCEL = "/cancel";
+
+const PATHS: readonly StoredPath[] = [
+  ...below("responses", ["GET ", "DELETE ", `POST ${CANCEL}`, "GET /input_items"]),
+  ...made("files"),
+  ...below("files", ["GET ", "DELETE ", "GET /content"]),
+  ...made("batches"),
+  // Only a batch that has come to its end names the files that it wrote.
+  ...below("batches", ["GET ", `POST ${CANCEL}`], true),
+  ...made("conversations"),
+  ...below("conversations", [
+    "GET ",
+    "POST ",
+    "DELETE ",
+    "GET /items",
+    "POST /items",
+    "GET /items/{item}",
+    "DELETE /items/{item}",
+  ]),
+];
+
+/** The input of a batch is a file that one replica keeps. */
+const INPUT_FILE = "input_file_id";
+const UNREAD: BodyReader = { push() {}, finish() {}, parts: NO_PARTS, spanOf: () => undefined };
+const NOTHING_ASKED = {
+  model: "",
+  modelSpan: [-1, -1],
+  isStream: false,
+  promptSpans: [],
+  promptTokens: 0,
+  maxOutputTokens: 0,
+  cacheSalt: "",
+} as const;
+
+/** Says what is asked for by its id; the feature `stored` finds the replica that has it. */
+export default defineParser({
+  type: "stored-paths",
+  summary: "Reads which stored response, file, batch or conversation a path names, such as /v1/responses/{id}.",
+  runsByDefault: true,
+  create: (): Parser => ({
+    routes: PATHS.map(({ method, path }) => ({ method, path })),
+    dialect: "openai",
+    keys: [INPUT_FILE],
+    reader: (path) => (path === "/v1/batches" ? undefined : UNREAD),
+    parse: (body, path) => parsedAt(body, path),
+  }),
+});
+
+function parsedAt(body: BodyView, path: string): ParsedBody {
+  for (const { path: pattern, kind, makes } of PATHS) {
+    const [place] = pathPlaces(pattern, path) ?? [];
+    if (place !== undefined) return lookup({ kind, id: path.slice(...place) }, makes);
+    if (pattern === path) return making(body, kind);
+  }
+  return making(body, "");
+}
+
+/** It may be a deletion, which a second delivery would find done. */
+function lookup(names: KeptObject, makes: boolean): ParsedBody {
+  return {
+    ...NOTHING_ASKED,
+    isRepeatable: false,
+    isFollowUp: true,
+    isLookup: true,
+    names,
+    makes: makes ? names.kind : undefined,
+  };
+}
+
+function making(body: BodyView, kind: string): ParsedBody {
+  const file = kind === "batches" && body.kind(INPUT_FILE) === "string" ? body.text(INPUT_FILE) : undefined;
+  const names = file === undefined ? undefined : { kind: "files", id: file };
+  return { ...NOTHING_ASKED, isRepeatable: false, isFollowUp: names !== undefined, names, makes: kind };
+}
+
+function made(kind: string): readonly StoredPath[] {
+  return [{ method: "POST", path: `/v1/${kind}`, kind, makes: true }];
+}
+
+/** Each of `asked` is a method and what stands behind the id. */
+function below(kind: string, asked: readonly string[], makes = false): readonly StoredPath[] {
+  return asked.map((each) => {
+    const [method = "", rest = ""] = each.split(" ");
+    return { method, path: `/v1/${kind}/{id}${rest}`, kind, makes };
+  });
+}
