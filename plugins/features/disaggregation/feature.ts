@@ -13,6 +13,7 @@ import { APIS, Planning } from "./planning.ts";
 import type { Transfer } from "./transfer.ts";
 import { TransferTimes } from "./transfer-times.ts";
 import { TRANSFERS } from "./transfers/list.ts";
+import { PREFILLER } from "./transfers/side-car.ts";
 
 /** Has prompts processed on other replicas than their answers are generated on. */
 export default sectionFeature({
@@ -34,6 +35,8 @@ export default sectionFeature({
       admit: (run) => void refuseReserved(run, transfer),
       plan: (planned) => planning.plan(planned),
       send(run, owner) {
+        // Another feature may plan, whose legs are not these.
+        if (run.ticket.decision?.pairing?.isPaired !== true) return undefined;
         const sending = new PairedSending(run as Run, owner, { transfer, planning, times, timeoutMs });
         open.set(run.ticket, sending);
         return sending;
@@ -56,8 +59,8 @@ export default sectionFeature({
 });
 
 /** Throws RouterError for a client that says itself where a cache is: replicas would connect to what it names. */
-function refuseReserved({ ticket, head, body }: RequestRun, { type, reservedKeys, reservedHeaders }: Transfer): void {
-  const header = reservedHeaders.find((name) => head.get(name) !== undefined);
+function refuseReserved({ ticket, head, body }: RequestRun, { type, reservedKeys }: Transfer): void {
+  const header = head.get(PREFILLER) === undefined ? undefined : PREFILLER;
   const key = APIS.has(ticket.api) ? reservedKeys.find((name) => isSaid(body, name)) : undefined;
   if (header !== undefined || key !== undefined)
     throw new RouterError("invalid_value", `Leave out ${header ?? `"${key}"`}: the router writes it itself (${type}).`);

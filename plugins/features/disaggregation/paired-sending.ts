@@ -29,6 +29,10 @@ export interface PairParts {
 }
 
 const NO_BYTES = new Uint8Array(0);
+/** A request that is wrong, not an endpoint that has too much to do. */
+const REFUSED = /^status 4(?!29)/;
+/** How long the other endpoint of two that meet may take to refuse it, too: its word goes to the client. */
+const PATIENCE_MS = 1_000;
 
 /**
  * Sends one request to a pair of endpoints: its prompt to one of them, and the request for the answer to the other, whose response the
@@ -46,7 +50,10 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   readonly #decodeLeg: Leg;
   readonly #decodeEndpoint: Endpoint;
   #prefillLeg: Leg;
+  /** The one that counts. */
   #prefill: PrefillLeg | undefined;
+  /** All, because connections of those that were given up may still have to write the body. */
+  readonly #prompts: PrefillLeg[] = [];
   #decode: Sending | undefined;
   /** At the endpoint that has not got the request yet, or gets it from the other one. */
   #reserved: Booking | undefined;
@@ -101,8 +108,8 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   close(): boolean {
     this.#isOver = true;
     this.#release();
-    const isPromptFree = this.#prefill?.close() ?? true;
-    return (this.#decode?.close() ?? true) && isPromptFree;
+    for (const prompt of this.#prompts) prompt.close();
+    return (this.#decode?.close() ?? true) && this.#hasPromptsDelivered;
   }
 
   /** The replica of this endpoint has gone: what it has of the prompt can't be fetched any more. */
@@ -127,26 +134,27 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const { clock } = this.#run.parts.services;
     this.#record.endpoint = this.#prefill?.endpoint.name ?? "";
     if (this.#parts.transfer.order === "first") return this.#alone(cause, clock.now());
-    // Later, because it may fail while the request for the answer is being sent.
-    clock.after(0, () => this.#pairLost(cause));
+    const failed = this.#prefill;
+    // Later, because it may fail while the request for the answer is being sent, and what one engine refuses, the other one does, too.
+    clock.after(REFUSED.test(cause) ? PATIENCE_MS : 0, () => failed === this.#prefill && this.#pairLost(cause));
   }
 
   prefillDelivered(): void {
-    if (this.#isDecodeDelivered && !this.#isOver) this.#owner.bodyDelivered();
+    if (this.#isDecodeDelivered && !this.#isOver && this.#hasPromptsDelivered) this.#owner.bodyDelivered();
   }
 
   // Called by the answer's tries.
 
   /** What was delivered in vain is not fetched again: its endpoint does all of the request, or meets another one. */
-  again(): Draft | undefined {
+  again(isCounted: boolean): Draft | undefined {
     const { transfer } = this.#parts;
     if (this.#record.end === "alone" || this.#record.end === "transferred") return undefined;
     if (transfer.answersAlone) {
       this.#fail("the transfer failed");
       return this.#plainDraft();
     }
-    if (!this.#mayPairAgain) return undefined;
-    this.#mayPairAgain = false;
+    if (!isCounted && !this.#mayPairAgain) return undefined;
+    this.#mayPairAgain &&= isCounted;
     this.#prefill?.close();
     const { order } = this.#prefillLeg;
     this.#prefillLeg = { ...this.#prefillLeg, order: [...order.slice(1), order[0]!] };
@@ -154,6 +162,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   promptProcessed(nowMs: number): void {
+    if (this.#run.ticket.status >= 400) return;
     this.#reserved?.firstToken(nowMs);
     this.#reserved?.settled(200, undefined, nowMs);
     this.#reserved = undefined;
@@ -171,7 +180,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
 
   bodyDelivered(): void {
     this.#isDecodeDelivered = true;
-    if (this.#prefill === undefined || this.#prefill.isOver) this.#owner.bodyDelivered();
+    if (this.#hasPromptsDelivered) this.#owner.bodyDelivered();
   }
 
   completed(): void {
@@ -183,6 +192,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   unreached(error: RouterError): void {
+    this.#fail(error.code);
     this.#owner.unreached(error);
   }
 
@@ -227,6 +237,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
       },
       this,
     );
+    this.#prompts.push(this.#prefill);
     this.#prefill.begin(nowMs);
     return pair;
   }
@@ -257,9 +268,13 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     decode.begin(nowMs);
   }
 
-  /** Of two that meet, the prompt's leg has failed: the other one waits for nobody. */
+  get #hasPromptsDelivered(): boolean {
+    return this.#prompts.every(({ isBodyFree }) => isBodyFree);
+  }
+
+  /** Of two that meet, the prompt's leg has failed: the other one waits for nobody, unless it has refused the request as well. */
   #pairLost(cause: string): void {
-    if (this.#isOver || this.#record.end !== "") return;
+    if (this.#isOver || this.#record.end !== "" || this.#run.ticket.status >= 400) return;
     const decode = this.#decode as Forward;
     if (decode.sendAgain("aborted")) return;
     this.#fail(cause);
@@ -271,7 +286,9 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     return this.#run.ticket.decision!.pairing!.uncachedTokens;
   }
 
+  /** The first cause counts. */
   #fail(cause: string): void {
+    if (this.#record.end !== "") return;
     this.#record.end = "alone";
     this.#record.cause = cause;
   }

@@ -45,6 +45,7 @@ export class PrefillLeg implements ForwardOwner, LegTries {
   #endpoint: Endpoint;
   #reader: PrefillReader | undefined;
   #cancelLimit: (() => void) | undefined;
+  #isDelivered = false;
   #isOver = false;
 
   constructor(run: Run, parts: PrefillParts, owner: PrefillOwner) {
@@ -76,6 +77,11 @@ export class PrefillLeg implements ForwardOwner, LegTries {
     return this.#isOver;
   }
 
+  /** Whether no connection needs the request's body for it. */
+  get isBodyFree(): boolean {
+    return this.#isOver ? this.#forward.close() : this.#isDelivered;
+  }
+
   /** The response's body, once it is over. */
   get response(): Uint8Array {
     return this.#reader!.whole;
@@ -103,6 +109,7 @@ export class PrefillLeg implements ForwardOwner, LegTries {
   }
 
   bodyDelivered(): void {
+    this.#isDelivered = true;
     this.#owner.prefillDelivered();
   }
 
