@@ -7,11 +7,15 @@ import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { ForwardOwner, Sending } from "../../../core/contract/slots/send.ts";
 import { upstreamError } from "../../../core/errors/upstream-errors.ts";
 import { Forward } from "../../../core/forward/forward.ts";
+import { Relay } from "../../../core/forward/relay.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
+import type { TryReader } from "../../../core/forward/try-reader.ts";
 import { Booking } from "../../../core/pool/booking.ts";
+import type { ReplicaConnection } from "../../../core/pool/connections.ts";
 import { makeDraft } from "../../../core/request/draft.ts";
 import type { Run } from "../../../core/run.ts";
 import { UNWATCHED } from "../../../core/state/traffic.ts";
+import { HeldHead } from "./held-head.ts";
 import { newRecord, newRoom, type OpenRecord } from "./pair-record.ts";
 import type { Planning } from "./planning.ts";
 import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
@@ -144,6 +148,11 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   // Called by the answer's tries.
+
+  readerFor(endpoint: Endpoint, connection: ReplicaConnection): TryReader {
+    const relay = new Relay(endpoint, connection, this.#run);
+    return this.#record.end === "" ? new HeldHead(relay) : relay;
+  }
 
   /** What was delivered in vain is not fetched again: its endpoint does all of the request, or meets another one. */
   again(isCounted: boolean): Draft | undefined {
