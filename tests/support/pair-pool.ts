@@ -17,10 +17,10 @@ import {
 export const PARAMETERS =
   '{ "do_remote_prefill": true, "remote_engine_id":"e-1","remote_block_ids":[[18446744073709551615, 9007199254740993]],"remote_host":"10.0.0.1","remote_port":5600,"tp_size":1.0 }';
 
-/** A prompt's response, as vLLM has it. */
-export const prefilled = (parameters: string | undefined = PARAMETERS) =>
+/** A prompt's response, as vLLM has it; "" for one without parameters. */
+export const prefilled = (parameters = PARAMETERS) =>
   jsonAnswer(
-    `{"id":"prefill-id","object":"chat.completion","choices":[{"message":{"role":"assistant","content":"P"}}],"usage":{"prompt_tokens":2000,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":16}}${parameters === undefined ? "" : `,"kv_transfer_params":${parameters}`}}`,
+    `{"id":"prefill-id","object":"chat.completion","choices":[{"message":{"role":"assistant","content":"P"}}],"usage":{"prompt_tokens":2000,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":16}}${parameters === "" ? "" : `,"kv_transfer_params":${parameters}`}}`,
   );
 
 const USAGE = '"usage":{"prompt_tokens":2000,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":0}}';
