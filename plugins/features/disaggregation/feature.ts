@@ -9,7 +9,7 @@ import { pairsMetrics } from "./pairs-metrics.ts";
 import { pairsStatus, pairsWarnings } from "./pairs-status.ts";
 import { PairsTally } from "./pairs-tally.ts";
 import { pairRows, pairsLines } from "./pairs-text.ts";
-import { APIS, Planning } from "./planning.ts";
+import { Planning } from "./planning.ts";
 import type { Transfer } from "./transfer.ts";
 import { TransferTimes } from "./transfer-times.ts";
 import { TRANSFERS } from "./transfers/list.ts";
@@ -59,9 +59,9 @@ export default sectionFeature({
 });
 
 /** Throws RouterError for a client that says itself where a cache is: replicas would connect to what it names. */
-function refuseReserved({ ticket, head, body }: RequestRun, { type, reservedKeys }: Transfer): void {
+function refuseReserved({ head, body }: RequestRun, { type, reservedKeys }: Transfer): void {
   const header = head.get(PREFILLER) === undefined ? undefined : PREFILLER;
-  const key = APIS.has(ticket.api) ? reservedKeys.find((name) => isSaid(body, name)) : undefined;
+  const key = reservedKeys.find((name) => isSaid(body, name));
   if (header !== undefined || key !== undefined)
     throw new RouterError("invalid_value", `Leave out ${header ?? `"${key}"`}: the router writes it itself (${type}).`);
 }
