@@ -107,9 +107,9 @@ export const askPair = async ({ router }: PairPool, extra = "", path = CHAT, lin
 };
 
 /** A client that has sent its request and reads what comes. */
-export async function beginPair({ router }: PairPool, extra = ""): Promise<RawClient> {
+export async function beginPair({ router }: PairPool, extra = "", body = chatOf(extra)): Promise<RawClient> {
   const client = await openClient(router.port);
-  client.send(postBytes(CHAT, chatOf(extra)));
+  client.send(postBytes(CHAT, body));
   return client;
 }
 
