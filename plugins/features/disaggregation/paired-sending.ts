@@ -12,16 +12,15 @@ import type { LegTries } from "../../../core/forward/try.ts";
 import type { TryReader } from "../../../core/forward/try-reader.ts";
 import { Booking } from "../../../core/pool/booking.ts";
 import type { ReplicaConnection } from "../../../core/pool/connections.ts";
-import { makeDraft } from "../../../core/request/draft.ts";
 import type { Run } from "../../../core/run.ts";
 import { UNWATCHED } from "../../../core/state/traffic.ts";
 import { HeldHead } from "./held-head.ts";
-import { newRecord, newRoom, type OpenRecord } from "./pair-record.ts";
+import { answerDraft, promptDraft, toldDraft, wholeDraft } from "./pair-drafts.ts";
+import { newRecord, newRoom, noteAlone, type OpenRecord, patienceMs } from "./pair-record.ts";
 import type { Planning } from "./planning.ts";
 import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
 import type { Pair, Transfer } from "./transfer.ts";
 import type { TransferTimes } from "./transfer-times.ts";
-import { sideCar } from "./transfers/side-car.ts";
 
 /** What the pairs of a config have in common. */
 export interface PairParts {
@@ -33,10 +32,6 @@ export interface PairParts {
 }
 
 const NO_BYTES = new Uint8Array(0);
-/** A request that is wrong, not an endpoint that has too much to do. */
-const REFUSED = /^status 4(?!29)/;
-/** How long the other endpoint of two that meet may take to refuse it, too: its word goes to the client. */
-const PATIENCE_MS = 1_000;
 
 /**
  * Sends one request to a pair of endpoints: its prompt to one of them, and the request for the answer to the other, whose response the
@@ -140,7 +135,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     if (this.#parts.transfer.order === "first") return this.#alone(cause, clock.now());
     const failed = this.#prefill;
     // Later, because it may fail while the request for the answer is being sent, and what one engine refuses, the other one does, too.
-    clock.after(REFUSED.test(cause) ? PATIENCE_MS : 0, () => failed === this.#prefill && this.#pairLost(cause));
+    clock.after(patienceMs(cause), () => failed === this.#prefill && this.#pairLost(cause));
   }
 
   prefillDelivered(): void {
@@ -159,15 +154,15 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const { transfer } = this.#parts;
     if (this.#record.end === "alone" || this.#record.end === "transferred") return undefined;
     if (transfer.answersAlone) {
-      this.#fail("the transfer failed");
-      return this.#plainDraft();
+      noteAlone(this.#record, "the transfer failed");
+      return wholeDraft(this.#run);
     }
     if (!isCounted && !this.#mayPairAgain) return undefined;
     this.#mayPairAgain &&= isCounted;
     this.#prefill?.close();
     const { order } = this.#prefillLeg;
     this.#prefillLeg = { ...this.#prefillLeg, order: [...order.slice(1), order[0]!] };
-    return this.#decodeDraft(this.#beginPair(this.#run.parts.services.clock.now()), NO_BYTES);
+    return answerDraft(this.#run, transfer, this.#beginPair(this.#run.parts.services.clock.now()), NO_BYTES);
   }
 
   promptProcessed(nowMs: number): void {
@@ -193,6 +188,8 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   completed(): void {
+    // Of what a gateway sends, no first token is seen.
+    if (this.#record.end === "" && this.#run.ticket.status < 400) this.#record.end = "transferred";
     this.#owner.completed();
   }
 
@@ -201,12 +198,12 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   unreached(error: RouterError): void {
-    this.#fail(error.code);
+    noteAlone(this.#record, error.code);
     this.#owner.unreached(error);
   }
 
   missedTarget(): void {
-    this.#fail("status 404");
+    noteAlone(this.#record, "status 404");
     this.#owner.missedTarget();
   }
 
@@ -215,8 +212,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const prefill = this.#prefillLeg.order[0]!;
     const { gateway } = run.response;
-    const plain = this.#plainDraft();
-    const draft: Draft = { ...plain, lines: sideCar.decodeLine({ prefill, room: "" }) + plain.lines, role: "decode" };
+    const draft = toldDraft(run, prefill);
     this.#reserved = this.#book(prefill, "prefill", nowMs);
     this.#decode =
       gateway === undefined
@@ -231,14 +227,13 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const { transfer, planning, timeoutMs } = this.#parts;
     const pair = { prefill: this.#prefillLeg.order[0]!, room: newRoom(run) };
-    const draft = makeDraft(run.ticket.request!, run, run.ticket.trace, transfer.prefillMembers!(run, pair));
     const isFirst = transfer.order === "first";
     this.#prefill = new PrefillLeg(
       run,
       {
         // Whoever is to be met can't be another one.
         leg: isFirst ? this.#prefillLeg : { ...this.#prefillLeg, order: [pair.prefill] },
-        draft: { ...draft, role: "prefill" },
+        draft: promptDraft(run, transfer, pair),
         profile: planning.profileOf("prefill", run.config.profile),
         attempts: this.#prefillTries,
         keepsResponse: isFirst,
@@ -253,17 +248,15 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
 
   #sendDecode(pair: Pair, response: Uint8Array, nowMs: number): void {
     const run = this.#run;
-    const request = run.ticket.request!;
-    const draft = this.#decodeDraft(pair, response);
+    const draft = answerDraft(run, this.#parts.transfer, pair, response);
     if (draft === undefined) return this.#alone("its response says nothing of a transfer", nowMs);
     const { times } = this.#parts;
     this.#release();
     this.#hadMet = times.hasMet(pair.prefill, this.#decodeEndpoint);
     this.#decodeBeganAtMs = nowMs;
     this.#record.expectedTransferMs = times.expectedMs(this.#tokens, pair.prefill, this.#decodeEndpoint);
-    const decode = new Forward(run, request, this.#decodeLeg, draft, this, this);
-    this.#decode = decode;
-    decode.begin(nowMs);
+    this.#decode = new Forward(run, run.ticket.request!, this.#decodeLeg, draft, this, this);
+    this.#decode.begin(nowMs);
   }
 
   /** The answer's endpoint does all of the request. */
@@ -271,10 +264,9 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const { role: _, ...leg } = this.#decodeLeg;
     this.#release();
-    this.#fail(cause);
-    const decode = new Forward(run, run.ticket.request!, leg, this.#plainDraft(), this, this);
-    this.#decode = decode;
-    decode.begin(nowMs);
+    noteAlone(this.#record, cause);
+    this.#decode = new Forward(run, run.ticket.request!, leg, wholeDraft(run), this, this);
+    this.#decode.begin(nowMs);
   }
 
   get #hasPromptsDelivered(): boolean {
@@ -286,30 +278,13 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     if (this.#isOver || this.#record.end !== "" || this.#run.ticket.status >= 400) return;
     const decode = this.#decode as Forward;
     if (decode.sendAgain("aborted")) return;
-    this.#fail(cause);
+    noteAlone(this.#record, cause);
     this.#owner.failed(upstreamError("reset"));
   }
 
   /** Those that are transferred. */
   get #tokens(): number {
     return this.#run.ticket.decision!.pairing!.uncachedTokens;
-  }
-
-  /** The first cause counts. */
-  #fail(cause: string): void {
-    if (this.#record.end !== "") return;
-    this.#record.end = "alone";
-    this.#record.cause = cause;
-  }
-
-  #decodeDraft(pair: Pair, response: Uint8Array): Draft | undefined {
-    const run = this.#run;
-    const members = this.#parts.transfer.decodeMembers(run, pair, response);
-    return members && { ...makeDraft(run.ticket.request!, run, run.ticket.trace, members), role: "decode" };
-  }
-
-  #plainDraft(): Draft {
-    return makeDraft(this.#run.ticket.request!, this.#run, this.#run.ticket.trace);
   }
 
   #book(endpoint: Endpoint, role: "prefill" | "decode", nowMs: number): Booking {
