@@ -129,13 +129,13 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     if (this.#parts.transfer.order === "first") this.#sendDecode({ prefill: leg.endpoint, room: "" }, leg.response, nowMs);
   }
 
-  prefillFailed(cause: string): void {
+  prefillFailed(cause: string, error = upstreamError("reset")): void {
     const { clock } = this.#run.parts.services;
     this.#record.endpoint = this.#prefill?.endpoint.name ?? "";
     if (this.#parts.transfer.order === "first") return this.#alone(cause, clock.now());
     const failed = this.#prefill;
     // Later, because it may fail while the request for the answer is being sent, and what one engine refuses, the other one does, too.
-    clock.after(patienceMs(cause), () => failed === this.#prefill && this.#pairLost(cause));
+    clock.after(patienceMs(cause), () => failed === this.#prefill && this.#pairLost(cause, error));
   }
 
   prefillDelivered(): void {
@@ -274,12 +274,12 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   /** Of two that meet, the prompt's leg has failed: the other one waits for nobody, unless it has refused the request as well. */
-  #pairLost(cause: string): void {
+  #pairLost(cause: string, error: RouterError): void {
     if (this.#isOver || this.#record.end !== "" || this.#run.ticket.status >= 400) return;
     const decode = this.#decode as Forward;
     if (decode.sendAgain("aborted")) return;
     noteAlone(this.#record, cause);
-    this.#owner.failed(upstreamError("reset"));
+    this.#owner.failed(error);
   }
 
   /** Those that are transferred. */

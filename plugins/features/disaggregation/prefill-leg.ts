@@ -27,8 +27,8 @@ export interface PrefillParts {
 export interface PrefillOwner {
   /** The prompt is processed. */
   prefilled(leg: PrefillLeg): void;
-  /** It is not, or nobody knows; in a word for people. */
-  prefillFailed(cause: string): void;
+  /** It is not, or nobody knows; in a word for people, and as an error, unless its endpoint has responded. */
+  prefillFailed(cause: string, error?: RouterError): void;
   /** No connection needs the request's body any more for it. */
   prefillDelivered(): void;
 }
@@ -119,20 +119,20 @@ export class PrefillLeg implements ForwardOwner, LegTries {
     if (this.#end()) this.#owner.prefilled(this);
   }
 
-  failed({ code }: RouterError): void {
-    this.#failed(code);
+  failed(error: RouterError): void {
+    this.#failed(error.code, error);
   }
 
-  unreached({ code }: RouterError): void {
-    this.#failed(code);
+  unreached(error: RouterError): void {
+    this.#failed(error.code, error);
   }
 
   missedTarget(): void {
     this.#failed("status 404");
   }
 
-  #failed(cause: string): void {
-    if (this.#end()) this.#owner.prefillFailed(cause);
+  #failed(cause: string, error?: RouterError): void {
+    if (this.#end()) this.#owner.prefillFailed(cause, error);
   }
 
   /** Returns false if it was over before. */
