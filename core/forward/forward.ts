@@ -77,7 +77,7 @@ export class Forward implements Sending, TryOwner {
   sendAgain(result: number | AttemptFailure): boolean {
     const { pool, parts, response } = this.#run;
     const tried = this.#try;
-    if (tried === undefined || tried.isOver || response.hasStarted || !this.#takeAgain()) return false;
+    if (tried === undefined || tried.isOver || response.hasStarted || !this.#takeAgain(false)) return false;
     const nowMs = parts.services.clock.now();
     tried.drop(result, false);
     pool.retryBudget.retry(nowMs);
@@ -131,8 +131,8 @@ export class Forward implements Sending, TryOwner {
   }
 
   /** What was delivered once is not sent again where the leg has something else for that. */
-  #takeAgain(): boolean {
-    const draft = this.#tries?.again?.();
+  #takeAgain(isCounted: boolean): boolean {
+    const draft = this.#tries?.again?.(isCounted);
     this.#draft = draft ?? this.#draft;
     return draft !== undefined;
   }
@@ -140,7 +140,7 @@ export class Forward implements Sending, TryOwner {
   #retryNext(wasDelivered: boolean): void {
     const { pool, parts } = this.#run;
     const { clock } = parts.services;
-    if (wasDelivered) this.#takeAgain();
+    if (wasDelivered) this.#takeAgain(true);
     if (wasDelivered) pool.retryBudget.retry(clock.now());
     const pauseMs = this.#retries.takeRetry();
     if (pauseMs < 1) return this.#tryNext(clock.now());
@@ -167,7 +167,7 @@ export class Forward implements Sending, TryOwner {
   /** Goes back to the replica whose kept connection ended, on a fresh one: there the same end is a real failure. */
   #tryFresh(): void {
     this.#retries.mayTryFresh = false;
-    this.#takeAgain();
+    this.#takeAgain(true);
     const nowMs = this.#run.parts.services.clock.now();
     if (this.#sendTo(this.#try!.endpoint, true, nowMs)) return;
     if (this.#retries.stepAfter({ type: "not-sent" }) === "next") this.#tryNext(nowMs);

@@ -25,8 +25,8 @@ export interface LegTries {
   readonly firstSpan: number;
   /** Undefined: the client gets the response. */
   readerFor?(endpoint: Endpoint, connection: ReplicaConnection): TryReader;
-  /** What is sent in place of what was delivered in vain; undefined: the same, or nothing more. */
-  again?(): Draft | undefined;
+  /** What is sent in place of what was delivered in vain; undefined: the same, or nothing more. `isCounted`: as a retry. */
+  again?(isCounted: boolean): Draft | undefined;
   /** A try's prompt is processed, or its first token came. */
   promptProcessed?(nowMs: number): void;
 }

@@ -63,14 +63,14 @@ function planning(plan: NonNullable<PlanSlot["plan"]>, outside: Outside): NonNul
       profile: views.of(planned.profile),
       random: planned.random,
       decide(wanted) {
-        const decision = planned.decide(views.real(wanted));
-        made.push(decision);
-        return views.of(decision);
+        made.push(planned.decide(views.real(wanted)));
+        return views.of(made.at(-1)!);
       },
     };
     return outside.asked("plan", () => {
-      const { legs } = plan(Object.freeze(given));
-      const real = legs.map((leg) => made.flatMap((each) => each.legs).find((each) => each === views.real(leg)));
+      const returned = plan(Object.freeze(given));
+      if (ignoresPromise(returned)) throw new TypeError("plan returned a promise, and nothing waits for one there");
+      const real = returned.legs.map((leg) => made.flatMap((each) => each.legs).find((each) => each === views.real(leg)));
       const first = made.find((each) => each.legs[0] === real[0]);
       if (first === undefined || real.includes(undefined)) throw new TypeError("plan must return legs of what decide returned");
       return { ...first, legs: real as (typeof first)["legs"] };

@@ -9,10 +9,11 @@ import { pairsMetrics } from "./pairs-metrics.ts";
 import { pairsStatus, pairsWarnings } from "./pairs-status.ts";
 import { PairsTally } from "./pairs-tally.ts";
 import { pairRows, pairsLines } from "./pairs-text.ts";
-import { APIS, Planning } from "./planning.ts";
+import { Planning } from "./planning.ts";
 import type { Transfer } from "./transfer.ts";
 import { TransferTimes } from "./transfer-times.ts";
 import { TRANSFERS } from "./transfers/list.ts";
+import { PREFILLER } from "./transfers/side-car.ts";
 
 /** Has prompts processed on other replicas than their answers are generated on. */
 export default sectionFeature({
@@ -35,6 +36,8 @@ export default sectionFeature({
       plan: (planned) => planning.plan(planned),
       lines: (run) => promptLine(run as Run),
       send(run, owner) {
+        // Another feature may plan, whose legs are not these.
+        if (run.ticket.decision?.pairing?.isPaired !== true) return undefined;
         const sending = new PairedSending(run as Run, owner, { transfer, planning, times, timeoutMs });
         open.set(run.ticket, sending);
         return sending;
@@ -57,9 +60,9 @@ export default sectionFeature({
 });
 
 /** Throws RouterError for a client that says itself where a cache is: replicas would connect to what it names. */
-function refuseReserved({ ticket, head, body }: RequestRun, { type, reservedKeys, reservedHeaders }: Transfer): void {
-  const header = reservedHeaders.find((name) => head.get(name) !== undefined);
-  const key = APIS.has(ticket.api) ? reservedKeys.find((name) => isSaid(body, name)) : undefined;
+function refuseReserved({ head, body }: RequestRun, { type, reservedKeys }: Transfer): void {
+  const header = head.get(PREFILLER) === undefined ? undefined : PREFILLER;
+  const key = reservedKeys.find((name) => isSaid(body, name));
   if (header !== undefined || key !== undefined)
     throw new RouterError("invalid_value", `Leave out ${header ?? `"${key}"`}: the router writes it itself (${type}).`);
 }

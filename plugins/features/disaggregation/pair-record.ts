@@ -20,6 +20,22 @@ export function newRecord(transfer: string, { name }: Endpoint, attempts: readon
   };
 }
 
+/** No pair serves the request; the first cause counts. */
+export function noteAlone(record: OpenRecord, cause: string): void {
+  if (record.end !== "") return;
+  record.end = "alone";
+  record.cause = cause;
+}
+
+/** A request that is wrong, not an endpoint that has too much to do. */
+const REFUSED = /^status 4(?!29)/;
+const PATIENCE_MS = 1_000;
+
+/** How long the other endpoint of two that meet may take to refuse a request that one has refused: its word goes to the client. */
+export function patienceMs(cause: string): number {
+  return REFUSED.test(cause) ? PATIENCE_MS : 0;
+}
+
 /** 63 random bits. */
 export function newRoom({ parts: { services } }: Run): string {
   const high = BigInt(Math.floor(services.random() * 2 ** 31));

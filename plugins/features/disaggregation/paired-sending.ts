@@ -8,17 +8,20 @@ import type { ForwardOwner, Sending } from "../../../core/contract/slots/send.ts
 import { FIRST_TRY } from "../../../core/contract/trace.ts";
 import { upstreamError } from "../../../core/errors/upstream-errors.ts";
 import { Forward } from "../../../core/forward/forward.ts";
+import { Relay } from "../../../core/forward/relay.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
+import type { TryReader } from "../../../core/forward/try-reader.ts";
 import { Booking } from "../../../core/pool/booking.ts";
-import { makeDraft } from "../../../core/request/draft.ts";
+import type { ReplicaConnection } from "../../../core/pool/connections.ts";
 import type { Run } from "../../../core/run.ts";
 import { UNWATCHED } from "../../../core/state/traffic.ts";
-import { newRecord, newRoom, type OpenRecord } from "./pair-record.ts";
+import { HeldHead } from "./held-head.ts";
+import { answerDraft, promptDraft, toldDraft, wholeDraft } from "./pair-drafts.ts";
+import { newRecord, newRoom, noteAlone, type OpenRecord, patienceMs } from "./pair-record.ts";
 import type { Planning } from "./planning.ts";
 import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
 import type { Pair, Transfer } from "./transfer.ts";
 import type { TransferTimes } from "./transfer-times.ts";
-import { sideCar } from "./transfers/side-car.ts";
 
 /** What the pairs of a config have in common. */
 export interface PairParts {
@@ -47,7 +50,10 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   readonly #decodeLeg: Leg;
   readonly #decodeEndpoint: Endpoint;
   #prefillLeg: Leg;
+  /** The one that counts. */
   #prefill: PrefillLeg | undefined;
+  /** All, because connections of those that were given up may still have to write the body. */
+  readonly #prompts: PrefillLeg[] = [];
   #decode: Sending | undefined;
   /** At the endpoint that has not got the request yet, or gets it from the other one. */
   #reserved: Booking | undefined;
@@ -102,8 +108,8 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   close(): boolean {
     this.#isOver = true;
     this.#release();
-    const isPromptFree = this.#prefill?.close() ?? true;
-    return (this.#decode?.close() ?? true) && isPromptFree;
+    for (const prompt of this.#prompts) prompt.close();
+    return (this.#decode?.close() ?? true) && this.#hasPromptsDelivered;
   }
 
   /** The replica of this endpoint has gone: what it has of the prompt can't be fetched any more. */
@@ -124,37 +130,44 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     if (this.#parts.transfer.order === "first") this.#sendDecode({ prefill: leg.endpoint, room: "" }, leg.response, nowMs);
   }
 
-  prefillFailed(cause: string): void {
+  prefillFailed(cause: string, error = upstreamError("reset")): void {
     const { clock } = this.#run.parts.services;
     this.#record.endpoint = this.#prefill?.endpoint.name ?? "";
     if (this.#parts.transfer.order === "first") return this.#alone(cause, clock.now());
-    // Later, because it may fail while the request for the answer is being sent.
-    clock.after(0, () => this.#pairLost(cause));
+    const failed = this.#prefill;
+    // Later, because it may fail while the request for the answer is being sent, and what one engine refuses, the other one does, too.
+    clock.after(patienceMs(cause), () => failed === this.#prefill && this.#pairLost(cause, error));
   }
 
   prefillDelivered(): void {
-    if (this.#isDecodeDelivered && !this.#isOver) this.#owner.bodyDelivered();
+    if (this.#isDecodeDelivered && !this.#isOver && this.#hasPromptsDelivered) this.#owner.bodyDelivered();
   }
 
   // Called by the answer's tries.
 
+  readerFor(endpoint: Endpoint, connection: ReplicaConnection): TryReader {
+    const relay = new Relay(endpoint, connection, this.#run);
+    return this.#record.end === "" ? new HeldHead(relay) : relay;
+  }
+
   /** What was delivered in vain is not fetched again: its endpoint does all of the request, or meets another one. */
-  again(): Draft | undefined {
+  again(isCounted: boolean): Draft | undefined {
     const { transfer } = this.#parts;
     if (this.#record.end === "alone" || this.#record.end === "transferred") return undefined;
     if (transfer.answersAlone) {
-      this.#fail("the transfer failed");
-      return this.#plainDraft();
+      noteAlone(this.#record, "the transfer failed");
+      return wholeDraft(this.#run);
     }
-    if (!this.#mayPairAgain) return undefined;
-    this.#mayPairAgain = false;
+    if (!isCounted && !this.#mayPairAgain) return undefined;
+    this.#mayPairAgain &&= isCounted;
     this.#prefill?.close();
     const { order } = this.#prefillLeg;
     this.#prefillLeg = { ...this.#prefillLeg, order: [...order.slice(1), order[0]!] };
-    return this.#decodeDraft(this.#beginPair(this.#run.parts.services.clock.now()), NO_BYTES);
+    return answerDraft(this.#run, transfer, this.#beginPair(this.#run.parts.services.clock.now()), NO_BYTES);
   }
 
   promptProcessed(nowMs: number): void {
+    if (this.#run.ticket.status >= 400) return;
     this.#reserved?.firstToken(nowMs);
     this.#reserved?.settled(200, undefined, nowMs);
     this.#reserved = undefined;
@@ -172,10 +185,12 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
 
   bodyDelivered(): void {
     this.#isDecodeDelivered = true;
-    if (this.#prefill === undefined || this.#prefill.isOver) this.#owner.bodyDelivered();
+    if (this.#hasPromptsDelivered) this.#owner.bodyDelivered();
   }
 
   completed(): void {
+    // Of what a gateway sends, no first token is seen.
+    if (this.#record.end === "" && this.#run.ticket.status < 400) this.#record.end = "transferred";
     this.#owner.completed();
   }
 
@@ -184,11 +199,12 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   unreached(error: RouterError): void {
+    noteAlone(this.#record, error.code);
     this.#owner.unreached(error);
   }
 
   missedTarget(): void {
-    this.#fail("status 404");
+    noteAlone(this.#record, "status 404");
     this.#owner.missedTarget();
   }
 
@@ -197,8 +213,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const prefill = this.#prefillLeg.order[0]!;
     const { gateway } = run.response;
-    const plain = this.#plainDraft();
-    const draft: Draft = { ...plain, lines: sideCar.decodeLine({ prefill, room: "" }) + plain.lines, role: "decode" };
+    const draft = toldDraft(run, prefill);
     this.#reserved = this.#book(prefill, "prefill", nowMs);
     this.#decode =
       gateway === undefined
@@ -213,14 +228,13 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const { transfer, planning, timeoutMs } = this.#parts;
     const pair = { prefill: this.#prefillLeg.order[0]!, room: newRoom(run) };
-    const draft = makeDraft(run.ticket.request!, run, run.ticket.trace, transfer.prefillMembers!(run, pair));
     const isFirst = transfer.order === "first";
     this.#prefill = new PrefillLeg(
       run,
       {
         // Whoever is to be met can't be another one.
         leg: isFirst ? this.#prefillLeg : { ...this.#prefillLeg, order: [pair.prefill] },
-        draft: { ...draft, role: "prefill" },
+        draft: promptDraft(run, transfer, pair),
         profile: planning.profileOf("prefill", run.config.profile),
         attempts: this.#prefillTries,
         keepsResponse: isFirst,
@@ -228,23 +242,22 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
       },
       this,
     );
+    this.#prompts.push(this.#prefill);
     this.#prefill.begin(nowMs);
     return pair;
   }
 
   #sendDecode(pair: Pair, response: Uint8Array, nowMs: number): void {
     const run = this.#run;
-    const request = run.ticket.request!;
-    const draft = this.#decodeDraft(pair, response);
+    const draft = answerDraft(run, this.#parts.transfer, pair, response);
     if (draft === undefined) return this.#alone("its response says nothing of a transfer", nowMs);
     const { times } = this.#parts;
     this.#release();
     this.#hadMet = times.hasMet(pair.prefill, this.#decodeEndpoint);
     this.#decodeBeganAtMs = nowMs;
     this.#record.expectedTransferMs = times.expectedMs(this.#tokens, pair.prefill, this.#decodeEndpoint);
-    const decode = new Forward(run, request, this.#decodeLeg, draft, this, this);
-    this.#decode = decode;
-    decode.begin(nowMs);
+    this.#decode = new Forward(run, run.ticket.request!, this.#decodeLeg, draft, this, this);
+    this.#decode.begin(nowMs);
   }
 
   /** The answer's endpoint does all of the request. */
@@ -252,39 +265,27 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const { role: _, ...leg } = this.#decodeLeg;
     this.#release();
-    this.#fail(cause);
-    const decode = new Forward(run, run.ticket.request!, leg, this.#plainDraft(), this, this);
-    this.#decode = decode;
-    decode.begin(nowMs);
+    noteAlone(this.#record, cause);
+    this.#decode = new Forward(run, run.ticket.request!, leg, wholeDraft(run), this, this);
+    this.#decode.begin(nowMs);
   }
 
-  /** Of two that meet, the prompt's leg has failed: the other one waits for nobody. */
-  #pairLost(cause: string): void {
-    if (this.#isOver || this.#record.end !== "") return;
+  get #hasPromptsDelivered(): boolean {
+    return this.#prompts.every(({ isBodyFree }) => isBodyFree);
+  }
+
+  /** Of two that meet, the prompt's leg has failed: the other one waits for nobody, unless it has refused the request as well. */
+  #pairLost(cause: string, error: RouterError): void {
+    if (this.#isOver || this.#record.end !== "" || this.#run.ticket.status >= 400) return;
     const decode = this.#decode as Forward;
     if (decode.sendAgain("aborted")) return;
-    this.#fail(cause);
-    this.#owner.failed(upstreamError("reset"));
+    noteAlone(this.#record, cause);
+    this.#owner.failed(error);
   }
 
   /** Those that are transferred. */
   get #tokens(): number {
     return this.#run.ticket.decision!.pairing!.uncachedTokens;
-  }
-
-  #fail(cause: string): void {
-    this.#record.end = "alone";
-    this.#record.cause = cause;
-  }
-
-  #decodeDraft(pair: Pair, response: Uint8Array): Draft | undefined {
-    const run = this.#run;
-    const members = this.#parts.transfer.decodeMembers(run, pair, response);
-    return members && { ...makeDraft(run.ticket.request!, run, run.ticket.trace, members), role: "decode" };
-  }
-
-  #plainDraft(): Draft {
-    return makeDraft(this.#run.ticket.request!, this.#run, this.#run.ticket.trace);
   }
 
   #book(endpoint: Endpoint, role: "prefill" | "decode", nowMs: number): Booking {

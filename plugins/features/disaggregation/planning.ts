@@ -1,5 +1,7 @@
 import type { ActiveConfig, Named, Profile } from "../../../core/active-config.ts";
 import type { Decision, Leg } from "../../../core/contract/decision.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { NUMBERS_PER_ENDPOINT } from "../../../core/contract/estimate.ts";
 import type { Filter } from "../../../core/contract/filter.ts";
 import type { Pairing } from "../../../core/contract/pairing.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
@@ -70,9 +72,9 @@ export class Planning {
     const obstacle = this.#obstacle(request, this.roles.isDecode(decode));
     if (obstacle !== "") return { ...decision, pairing: notWeighed(obstacle) };
     const prompt = decide(this.profileOf("prefill", own));
-    const order = prompt.legs[0]?.order.filter((endpoint) => endpoint !== decode) ?? [];
-    const [prefill] = order;
-    if (prefill === undefined)
+    const promptLeg = prompt.legs[0] && without(decode, prompt.legs[0]);
+    const prefill = promptLeg?.order[0];
+    if (promptLeg === undefined || prefill === undefined)
       return { ...decision, pairing: notWeighed(prompt.refusal?.message ?? "No endpoint may process its prompt.") };
     const pairing = pairingOf(this.#transfer.answersAlone ? this.#config.decider : "always", {
       request,
@@ -85,7 +87,7 @@ export class Planning {
     if (!pairing.isPaired) return { ...decision, pairing };
     const legs: readonly Leg[] = [
       { ...leg, role: "decode" },
-      { ...prompt.legs[0]!, role: "prefill", order },
+      { ...promptLeg, role: "prefill" },
     ];
     return { ...decision, legs, pairing, faults: [...decision.faults, ...prompt.faults] };
   }
@@ -97,6 +99,15 @@ export class Planning {
     const isList = api === "completions" && promptSpans.some(([start]) => body[start] === BRACKET && isListOfLists(body, start));
     return choices > 1 || isList ? "It asks for several answers." : "";
   }
+}
+
+/** The leg without an endpoint that it does not need; its estimates stay those of its order. */
+function without(endpoint: Endpoint, leg: Leg): Leg {
+  const place = leg.order.indexOf(endpoint);
+  if (place < 0) return leg;
+  const estimates = Array.from(leg.estimates);
+  estimates.splice(NUMBERS_PER_ENDPOINT * place, NUMBERS_PER_ENDPOINT);
+  return { ...leg, order: leg.order.toSpliced(place, 1), estimates, isPlaced: leg.isPlaced === true && place > 0 };
 }
 
 /** Whether the list at `start` begins with a text or another list: a list of token ids is one prompt. */

@@ -25,8 +25,8 @@ export interface PrefillParts {
 export interface PrefillOwner {
   /** The prompt is processed. */
   prefilled(leg: PrefillLeg): void;
-  /** It is not, or nobody knows; in a word for people. */
-  prefillFailed(cause: string): void;
+  /** It is not, or nobody knows; in a word for people, and as an error, unless its endpoint has responded. */
+  prefillFailed(cause: string, error?: RouterError): void;
   /** No connection needs the request's body any more for it. */
   prefillDelivered(): void;
 }
@@ -43,6 +43,7 @@ export class PrefillLeg implements ForwardOwner, LegTries {
   #endpoint: Endpoint;
   #reader: PrefillReader | undefined;
   #cancelLimit: (() => void) | undefined;
+  #isDelivered = false;
   #isOver = false;
 
   constructor(run: Run, parts: PrefillParts, owner: PrefillOwner) {
@@ -74,6 +75,11 @@ export class PrefillLeg implements ForwardOwner, LegTries {
     return this.#isOver;
   }
 
+  /** Whether no connection needs the request's body for it. */
+  get isBodyFree(): boolean {
+    return this.#isOver ? this.#forward.close() : this.#isDelivered;
+  }
+
   /** The response's body, once it is over. */
   get response(): Uint8Array {
     return this.#reader!.whole;
@@ -101,6 +107,7 @@ export class PrefillLeg implements ForwardOwner, LegTries {
   }
 
   bodyDelivered(): void {
+    this.#isDelivered = true;
     this.#owner.prefillDelivered();
   }
 
@@ -110,20 +117,20 @@ export class PrefillLeg implements ForwardOwner, LegTries {
     if (this.#end()) this.#owner.prefilled(this);
   }
 
-  failed({ code }: RouterError): void {
-    this.#failed(code);
+  failed(error: RouterError): void {
+    this.#failed(error.code, error);
   }
 
-  unreached({ code }: RouterError): void {
-    this.#failed(code);
+  unreached(error: RouterError): void {
+    this.#failed(error.code, error);
   }
 
   missedTarget(): void {
     this.#failed("status 404");
   }
 
-  #failed(cause: string): void {
-    if (this.#end()) this.#owner.prefillFailed(cause);
+  #failed(cause: string, error?: RouterError): void {
+    if (this.#end()) this.#owner.prefillFailed(cause, error);
   }
 
   /** Returns false if it was over before. */

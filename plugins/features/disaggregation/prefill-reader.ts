@@ -11,7 +11,6 @@ import type { UpstreamFailure } from "../../../core/wire/response-reader.ts";
 /** A prompt of a million tokens has some 60,000 blocks, whose numbers take half of that. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const NO_BYTES = new Uint8Array(0);
-const TOO_LONG: Flaw = { what: "an end in time: it is too long", status: 0, isCut: false };
 
 /** Gathers the response of a prompt's try, which no client gets. */
 export class PrefillReader implements TryReader {
@@ -71,7 +70,7 @@ export class PrefillReader implements TryReader {
   endResponse(): void {}
 
   flaw(): Flaw | undefined {
-    return this.#keepsBody && this.#bytes > MOST_BYTES ? TOO_LONG : undefined;
+    return undefined;
   }
 
   hasEnd(): boolean {
@@ -99,6 +98,7 @@ export class PrefillReader implements TryReader {
       this.#bytes += part.length;
       if (this.#keepsBody && this.#bytes <= MOST_BYTES) this.#parts.push(Buffer.from(part));
     }
+    if (this.#keepsBody && this.#bytes > MOST_BYTES) this.#endTooLong();
   }
 
   readDone(): void {
@@ -113,5 +113,11 @@ export class PrefillReader implements TryReader {
 
   failed(failure: UpstreamFailure, isDelivered: boolean): void {
     this.#owner.failed(failure, isDelivered);
+  }
+
+  /** It may have no end. */
+  #endTooLong(): void {
+    this.connection.destroy();
+    this.#owner.failed("invalid", true);
   }
 }

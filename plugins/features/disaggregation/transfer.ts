@@ -15,9 +15,8 @@ export interface Transfer {
   readonly answersAlone: boolean;
   /** Top-level keys of a body that are written. */
   readonly keys: readonly string[];
-  /** Those, and headers in lower case, that say where a cache is: no client may send them. */
+  /** Those that say where a cache is: no client may send them. */
   readonly reservedKeys: readonly string[];
-  readonly reservedHeaders: readonly string[];
   /** What the request to the prompt's endpoint has otherwise than the client's; undefined: nothing is sent there. */
   prefillMembers?(run: RequestRun, pair: Pair): readonly Member[];
   /**

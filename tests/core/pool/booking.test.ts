@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import fc from "fast-check";
+import type { LegRole } from "../../../core/contract/decision.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { AttemptFailure, Usage } from "../../../core/contract/outcome.ts";
 import { Booking } from "../../../core/pool/booking.ts";
@@ -71,6 +72,76 @@ describe("what is booked at an endpoint", () => {
     book(PROMPT.length);
     const again = book(PROMPT.length);
     assert.ok(again.predictedTokens > 0.9 * TOKENS, `${again.predictedTokens}`);
+  });
+});
+
+describe("a part of a request", () => {
+  const CACHED: Usage = { promptTokens: TOKENS, outputTokens: 50, cachedTokens: 64 };
+  const begin = (role: LegRole | undefined, isStream = true) => {
+    const setup = setUp();
+    const { pool, index, load, slot, current } = setup;
+    const prefix = index.match({ api: "chat", target: "base", cacheSalt: "" }, PROMPT, [[0, PROMPT.length]], TOKENS);
+    const request = makeRequest({ isStream, promptTokens: TOKENS, prefix });
+    const { traffic, told } = keptTraffic();
+    const booking = new Booking(request, current(), pool, traffic, 0, role);
+    return { ...setup, booking, told, uncached: TOKENS - prefix.matchedTokens(slot), speed: () => load.speedOf(slot) };
+  };
+
+  it("the answer's endpoint has no prompt to process, and a request that generates", () => {
+    const { booking, load } = begin("decode");
+    assert.deepEqual(outstanding({ pool: { load } }), { inFlight: 1, prefillTokens: 0 });
+    booking.firstToken(90);
+    booking.settled(200, USAGE, 100);
+    assert.deepEqual(outstanding({ pool: { load } }), { inFlight: 0, prefillTokens: 0 });
+  });
+
+  it("the prompt's endpoint has all that is not cached there, also of a request whose response comes whole", () => {
+    for (const isStream of [true, false]) {
+      const { booking, load, uncached } = begin("prefill", isStream);
+      assert.deepEqual(outstanding({ pool: { load } }), { inFlight: 1, prefillTokens: Math.round(uncached) });
+      assert.equal(booking.hasFirstByte, true);
+      booking.firstToken(90);
+      assert.deepEqual(outstanding({ pool: { load } }), { inFlight: 1, prefillTokens: 0 });
+      booking.settled(200, USAGE, 100);
+      assert.deepEqual(outstanding({ pool: { load } }), { inFlight: 0, prefillTokens: 0 });
+    }
+  });
+
+  it("the answer's endpoint holds the prompt afterwards, whatever it says of cached tokens", () => {
+    const { booking, believed, speed, slot, load } = begin("decode");
+    booking.responded(200);
+    booking.firstToken(5_000);
+    booking.settled(200, { ...CACHED, cachedTokens: 0 }, 6_000);
+    assert.ok(believed()[1]! > 0.9 * TOKENS, `${believed()}`);
+    assert.equal(speed().isReported, false);
+    assert.equal(load.prefillRate(slot, 6_000), DEFAULT_RATE);
+  });
+
+  it("the prompt's endpoint teaches what it had cached, and its speed", () => {
+    const { booking, speed } = begin("prefill");
+    booking.responded(200);
+    booking.firstToken(100);
+    booking.settled(200, CACHED, 100);
+    assert.equal(speed().isReported, true);
+  });
+
+  it("neither teaches how long first tokens take", () => {
+    for (const role of ["prefill", "decode"] as const) {
+      const { booking, told } = begin(role);
+      booking.responded(200);
+      booking.firstToken(100);
+      booking.settled(200, USAGE, 200);
+      assert.ok(!told.some((each) => each === "firstToken"), told.join());
+    }
+  });
+
+  it("that was refused, or given up before it began, leaves no prompt in the cache", () => {
+    for (const role of ["prefill", "decode"] as const) {
+      const { booking, believed } = begin(role);
+      booking.responded(500);
+      booking.settled("aborted", undefined, 10);
+      assert.ok(believed()[1]! <= TOKENS / 2 + 64, `${role} ${believed()}`);
+    }
   });
 });
 

@@ -1,14 +1,15 @@
 import { readJsonBody } from "../../../../core/body/json-body.ts";
-import type { Member } from "../../../../core/body/splice.ts";
+import { type Member, spliceMembers } from "../../../../core/body/splice.ts";
 import type { RequestBody, RequestRun } from "../../../../core/contract/slots/request-run.ts";
 import type { Transfer } from "../transfer.ts";
 import { member, memberIfThere } from "./members.ts";
 
 const PARAMETERS = "kv_transfer_params";
 const SAMPLING = "sampling_params";
+const UTF8 = new TextEncoder();
 /** Deeper responses are of no engine. */
 const MOST_DEPTH = 64;
-const NULL_BYTES = 4;
+const OPENING_BRACE = 0x7b;
 
 /** As vLLM's NixlConnector wants it of a request whose cache another engine will fetch. */
 const REMOTE_DECODE = JSON.stringify({
@@ -22,6 +23,9 @@ const REMOTE_DECODE = JSON.stringify({
 
 /** Limits of generated tokens; what an API does not have is not added, but for one of them. */
 const LIMITS = ["max_tokens", "max_completion_tokens", "max_output_tokens"] as const;
+
+/** The same inside of sampling parameters. */
+const ONE_TOKEN = { max_tokens: 1, min_tokens: 0, n: 1 };
 
 /** Members that would make a response of one token fail, or be kept, or be another kind of response. */
 const QUIET: Readonly<Record<string, string>> = {
@@ -40,7 +44,6 @@ export const nixl: Transfer = {
   answersAlone: true,
   keys: ["stream", SAMPLING, PARAMETERS, ...LIMITS, ...Object.keys(QUIET)],
   reservedKeys: [PARAMETERS],
-  reservedHeaders: [],
   prefillMembers(run) {
     const body = run.body!;
     return [
@@ -64,20 +67,26 @@ function oneToken(body: RequestBody, { ticket }: RequestRun): readonly Member[] 
   return [member(body, ticket.api === "responses" ? "max_output_tokens" : "max_tokens", "1")];
 }
 
-/** The limit of the token API stands inside of its sampling parameters. The token is thrown away, so how it is drawn may be lost. */
-function samplingOfOneToken(body: RequestBody): string {
+/** The limit of the token API stands inside of its sampling parameters, whose other bytes stay: a seed may have 64 bits. */
+function samplingOfOneToken(body: RequestBody): Uint8Array {
   const span = body.span(SAMPLING);
-  const text = span === undefined ? "{}" : new TextDecoder().decode(body.bytes.subarray(span[0], span[1]));
-  const sampling: unknown = JSON.parse(text);
-  const known = typeof sampling === "object" && sampling !== null && !Array.isArray(sampling) ? sampling : {};
-  return JSON.stringify({ ...known, max_tokens: 1, min_tokens: 0, n: 1 });
+  const bytes = span && body.bytes.subarray(span[0], span[1]);
+  if (bytes?.[0] !== OPENING_BRACE) return UTF8.encode(JSON.stringify(ONE_TOKEN));
+  const entries = Object.entries(ONE_TOKEN);
+  const sampling = readJsonBody(bytes, { keys: Object.keys(ONE_TOKEN) }, MOST_DEPTH);
+  return Buffer.concat(
+    spliceMembers(
+      bytes,
+      entries.map(([key, value]) => member(sampling, key, String(value))),
+    ),
+  );
 }
 
 /** The parameters' bytes as the response has them: numbers in them may be longer than those of JavaScript. */
 function parametersIn(response: Uint8Array): Uint8Array | undefined {
   try {
     const span = readJsonBody(response, { keys: [PARAMETERS] }, MOST_DEPTH).span(PARAMETERS);
-    return span === undefined || span[1] - span[0] <= NULL_BYTES ? undefined : response.slice(span[0], span[1]);
+    return span === undefined || response[span[0]] !== OPENING_BRACE ? undefined : response.slice(span[0], span[1]);
   } catch {
     return undefined;
   }

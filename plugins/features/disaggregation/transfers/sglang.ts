@@ -13,7 +13,6 @@ export const sglang: Transfer = {
   answersAlone: false,
   keys: ["bootstrap_host", "bootstrap_port", "bootstrap_room"],
   reservedKeys: ["bootstrap_host", "bootstrap_port", "bootstrap_room"],
-  reservedHeaders: [],
   prefillMembers: meeting,
   decodeMembers: meeting,
   decodeLine: () => "",

@@ -1,7 +1,7 @@
 import { addressOf } from "../../../../core/pool/gateway.ts";
 import type { Transfer } from "../transfer.ts";
 
-/** The reference router's, for which a side-car in front of the answer's engine, or a gateway in front of both, makes the exchange. */
+/** The reference router's, for which a side-car in front of the answer's engine, or a gateway in front of both, makes the exchange. No client may send it. */
 export const PREFILLER = "x-prefiller-host-port";
 
 /** The reference router's side-car: it is told of the prompt's endpoint, and sends the request there first by itself. */
@@ -11,7 +11,6 @@ export const sideCar: Transfer = {
   answersAlone: true,
   keys: [],
   reservedKeys: [],
-  reservedHeaders: [PREFILLER],
   decodeMembers: () => [],
   decodeLine: ({ prefill }) => `${PREFILLER}: ${addressOf(prefill)}\r\n`,
 };

@@ -4,6 +4,7 @@ import { RouterError } from "../../../../core/contract/errors.ts";
 import type { Feature } from "../../../../core/contract/feature.ts";
 import { Bounds } from "../../../../core/contract/histogram.ts";
 import type { WaitOwner } from "../../../../core/contract/slots/admit.ts";
+import type { Planned } from "../../../../core/contract/slots/plan.ts";
 import type { RequestRun } from "../../../../core/contract/slots/request-run.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "../../../../core/contract/test-kit.ts";
 import { isolatedFeature } from "../../../../core/control/isolation/isolated-feature.ts";
@@ -133,6 +134,70 @@ describe("a feature of one's own that throws", () => {
         (thrown) => thrown === refusal,
       );
   });
+});
+
+describe("a plan of one's own", () => {
+  const [one, two] = [makeDecision({ profile: "one" }), makeDecision({ profile: "two" })];
+  /** What the router gets of a plan, with decisions in this order. */
+  const planOf = (plan: (planned: Planned) => unknown) => {
+    const decisions = [one, two];
+    const { plugin } = behind({ plan });
+    return plugin.plan({
+      ...{ request: makeRequest(), load: makeLoad(3), profile: { name: "default" }, random: Math.random },
+      decide: () => decisions.shift() ?? one,
+    });
+  };
+
+  it("is the router's decision, and has further legs of its own", () => {
+    assert.equal(planOf((planned) => planned.decide(planned.profile)).legs[0], one.legs[0]);
+    const both = planOf((planned) => {
+      const [first, second] = [planned.decide(planned.profile), planned.decide(planned.profile)];
+      return { ...second, legs: [...second.legs, ...first.legs] };
+    });
+    assert.deepEqual(both, { ...two, legs: [two.legs[0], one.legs[0]] });
+  });
+
+  it("changes nothing else, whatever it says of itself", () => {
+    const planned = planOf((given) => ({
+      ...given.decide(given.profile),
+      refusal: new Error("mine"),
+      model: "mine",
+      pairing: 1,
+    }));
+    assert.deepEqual(planned, one);
+  });
+
+  const bad: readonly (readonly [name: string, plan: (planned: Planned) => unknown])[] = [
+    ["that throws", fail],
+    ["that is async", async (planned) => planned.decide(planned.profile)],
+    ["that rejects", async () => fail()],
+    ["that is nothing", () => undefined],
+    ["that is null", () => null],
+    ["that has no legs", (planned) => ({ ...planned.decide(planned.profile), legs: [] })],
+    ["whose legs are no list", (planned) => ({ ...planned.decide(planned.profile), legs: { length: 1 } })],
+    ["that nobody decided", () => makeDecision()],
+    ["with a leg of one's own", (planned) => ({ legs: [...planned.decide(planned.profile).legs, { ...one.legs[0] }] })],
+    ["that writes into a leg", (planned) => Object.assign(planned.decide(planned.profile).legs[0]!, { order: [] })],
+    ["that writes into what it was given", (planned) => Object.assign(planned, { decide: () => one })],
+    [
+      "that lets nobody look",
+      () =>
+        new Proxy(
+          {},
+          {
+            get: fail,
+          },
+        ),
+    ],
+  ];
+  for (const [name, plan] of bad) {
+    it(`${name} fails the request, by its name`, () => {
+      assert.throws(
+        () => planOf(plan),
+        (thrown: RouterError) => thrown.code === "plugin_fault" && thrown.fault?.plugin === "mine",
+      );
+    });
+  }
 });
 
 describe("what a feature of one's own sees", () => {
