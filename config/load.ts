@@ -156,7 +156,10 @@ export async function loadTexts(
       rewrites: isRewriteKnown ? rewrites : undefined,
       listed: router.listed,
       hasProfile: picker !== undefined || (resource.document.spec.profiles?.length ?? 0) > 0,
-      readProfile: (written, path) => readProfile(routerProfile(written, path, router.report), router.listed, registry),
+      readProfile(written, path) {
+        const inPicker = isIn(resource.document, path) ? undefined : picker?.others.get(path.slice(1).join("."));
+        return readProfile(inPicker ?? routerProfile(written, path, router.report), router.listed, registry);
+      },
       instances() {
         const alone = { ...router.config, rewrites: [], objectives, features: new Map(), others: new Map(), shuffled };
         return allInstances(alone, router.listed, registry);
@@ -187,6 +190,12 @@ export async function loadTexts(
     positionOf: resource.positionOf,
     warnings: inReadingOrder(warnings, names),
   };
+}
+
+function isIn(document: unknown, path: Path): boolean {
+  let node = document;
+  for (const step of path) node = (node as Readonly<Record<string | number, unknown>> | undefined)?.[step];
+  return node !== undefined;
 }
 
 /** The Router documents, the cluster's in the files'. */

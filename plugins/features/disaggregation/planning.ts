@@ -69,7 +69,7 @@ export class Planning {
     if (leg === undefined || decode === undefined || decision.refusal !== undefined) return decision;
     const obstacle = this.#obstacle(request, this.roles.isDecode(decode));
     if (obstacle !== "") return { ...decision, pairing: notWeighed(obstacle) };
-    const prompt = decide(this.profileOf("prefill", own));
+    const prompt = decide(this.profileOf("prefill", own), decode);
     const order = prompt.legs[0]?.order.filter((endpoint) => endpoint !== decode) ?? [];
     const [prefill] = order;
     if (prefill === undefined)
