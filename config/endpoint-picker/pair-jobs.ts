@@ -15,7 +15,7 @@ const unused = z.unknown().optional();
 const flatNames = { decodeProfile: name, prefillProfile: name, deciderPluginName: name };
 
 /** What is said of encoding is refused where it is read, with what to do instead. */
-export const disaggParameters = z.strictObject({
+const disaggParameters = z.strictObject({
   stageOrder: z
     .string()
     .refine((order) => /^(decode[-_]?first|decode|)$/i.test(order), "decode-first: whether a prompt is worth it is seen there")
@@ -36,7 +36,7 @@ export const disaggParameters = z.strictObject({
   encodeProfile: name,
 });
 
-export const pdParameters = z.strictObject({
+const pdParameters = z.strictObject({
   ...flatNames,
   primaryPort: z.literal(0, "0: each rank is an endpoint of its own, and gets its requests at its own port").exactOptional(),
   prefixPluginType: unused,

@@ -1,16 +1,8 @@
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
-import { didYouMean, type Path, quoted } from "../read/problems.ts";
+import { didYouMean, isMapping, type Path, quoted } from "../read/problems.ts";
 import type { EntryNote } from "../router/read.ts";
 import { type Entry, entryNamed, type PickerResource } from "./entries.ts";
-import {
-  ALWAYS_DECIDER,
-  DISAGG_HANDLER,
-  disaggParameters,
-  PD_HANDLER,
-  PREFIX_DECIDER,
-  pdParameters,
-  prefixDeciderParameters,
-} from "./pair-jobs.ts";
+import { ALWAYS_DECIDER, DISAGG_HANDLER, PD_HANDLER, PREFIX_DECIDER, prefixDeciderParameters } from "./pair-jobs.ts";
 
 // Which of the scheduling profiles is for what, and the reference's pairs as `spec.disaggregation`.
 
@@ -30,8 +22,8 @@ interface Handled {
   readonly decode: string;
   readonly prefill: string;
   readonly encode: string;
-  /** The name of the decider and where it is written; undefined: no pairs are made. */
-  readonly decider: { readonly name: string; readonly path: Path } | undefined;
+  /** The name of the decider and where it is written; "": no pairs are made. */
+  readonly decider: { readonly name: string; readonly path: Path } | "";
   readonly encodeDecider: string;
 }
 
@@ -55,9 +47,9 @@ function handledPlaces(handler: Entry, entries: readonly Entry[], resource: Pick
   const at = (name: string) => profiles.findIndex((profile) => profile.name === name);
   const main = at(handled.decode);
   if (main === -1) refuseMissing(handled.decode, handler, resource);
-  const decider = handled.decider && deciderOf(handled.decider.name, handled.decider.path, entries, resource);
+  const decider = handled.decider ? deciderOf(handled.decider.name, handled.decider.path, entries, resource) : undefined;
   const prefill = at(handled.prefill);
-  if (handled.decider !== undefined && prefill === -1) refuseMissing(handled.prefill, handler, resource);
+  if (handled.decider !== "" && prefill === -1) refuseMissing(handled.prefill, handler, resource);
   if (handled.encodeDecider !== "") {
     const found = `the decider ${quoted(handled.encodeDecider)}, which has no counterpart here`;
     report([...handler.path, "parameters", "deciders", "encode"], { found, hint: ENCODE_HINT });
@@ -70,7 +62,7 @@ function handledPlaces(handler: Entry, entries: readonly Entry[], resource: Pick
       hint: isEncode ? ENCODE_HINT : () => didYouMean(name, [handled.decode, handled.prefill]),
     });
   }
-  const isIdle = handled.decider === undefined && prefill !== -1;
+  const isIdle = handled.decider === "" && prefill !== -1;
   return {
     main: main === -1 ? undefined : main,
     prefill: decider === undefined || prefill === -1 ? undefined : prefill,
@@ -79,23 +71,21 @@ function handledPlaces(handler: Entry, entries: readonly Entry[], resource: Pick
   };
 }
 
-/** Parameters that are wrong are reported where all entries' are; here they count as left out. */
+/** Texts in the parameters, the older names behind today's. What is wrong with them is reported where all entries' parameters are. */
 function handledBy({ type, parameters, path }: Entry): Handled {
-  const at = (...keys: readonly string[]) => [...path, "parameters", ...keys];
-  if (type === PD_HANDLER) {
-    const { decodeProfile, prefillProfile, deciderPluginName } = pdParameters.safeParse(parameters ?? {}).data ?? {};
-    const decider = { name: deciderPluginName || PREFIX_DECIDER, path: at("deciderPluginName") };
-    return { decode: decodeProfile || "decode", prefill: prefillProfile || "prefill", encode: "encode", decider, encodeDecider: "" };
-  }
-  const given = disaggParameters.safeParse(parameters ?? {}).data ?? {};
-  const { profiles = {}, deciders = {} } = given;
-  const name = deciders.prefill || given.deciderPluginName;
+  const isPdHandler = type === PD_HANDLER;
+  const at = (keys: string) => [...path, "parameters", ...keys.split(".")];
+  const textAt = (keys: string) => {
+    const found = keys.split(".").reduce((node, key) => (isMapping(node) ? node[key] : undefined), parameters);
+    return typeof found === "string" ? found : "";
+  };
+  const decider = textAt("deciders.prefill") || textAt("deciderPluginName") || (isPdHandler ? PREFIX_DECIDER : "");
   return {
-    decode: profiles.decode || given.decodeProfile || "decode",
-    prefill: profiles.prefill || given.prefillProfile || "prefill",
-    encode: profiles.encode || given.encodeProfile || "encode",
-    decider: name ? { name, path: deciders.prefill ? at("deciders", "prefill") : at("deciderPluginName") } : undefined,
-    encodeDecider: deciders.encode ?? "",
+    decode: textAt("profiles.decode") || textAt("decodeProfile") || "decode",
+    prefill: textAt("profiles.prefill") || textAt("prefillProfile") || "prefill",
+    encode: textAt("profiles.encode") || textAt("encodeProfile") || "encode",
+    decider: decider && { name: decider, path: at(textAt("deciders.prefill") ? "deciders.prefill" : "deciderPluginName") },
+    encodeDecider: textAt("deciders.encode"),
   };
 }
 

@@ -120,7 +120,9 @@ function sourcesOf(
     ...listed.map((entry) => {
       const { name, type, path } = entry;
       const isOnlyDetector = type === CONCURRENCY_DETECTOR && name === detector && !inProfile.has(name);
-      const spec = isOnlyDetector ? { name, type, parameters: keeping(entry.parameters) } : specOf(entry, entries, prefill !== undefined, resource);
+      const spec = isOnlyDetector
+        ? { name, type, parameters: keeping(entry.parameters) }
+        : specOf(entry, entries, prefill !== undefined, resource);
       return { spec, path, place: resource };
     }),
     ...unlisted.map((type) => ({

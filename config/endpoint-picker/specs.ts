@@ -48,7 +48,8 @@ export function specOf(
   checkProducers(entry, given, entries, resource);
   const burst = burstOf(entry, entries);
   if (burst !== undefined) return { name, type: BURST, parameters: { ...without(given, PRODUCER_KEY), ...ofBurst(burst) } };
-  if (TOPOLOGY_TYPES.has(type)) return { name, type, parameters: { ...ofTopology(given, entries), ...(hasPairs && { nearPeer: true }), ...given } };
+  if (TOPOLOGY_TYPES.has(type))
+    return { name, type, parameters: { ...ofTopology(given, entries), ...(hasPairs && { nearPeer: true }), ...given } };
   if (SOURCE_TYPES.has(type)) return { name, type, parameters: withPeriod(entry, given, resource) };
   return { name, type, parameters: given };
 }

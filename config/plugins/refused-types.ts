@@ -4,10 +4,7 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
     "Media are encoded where their prompt is processed: leave out the encode decider and its profile.",
     "always-disagg-multimodal-decider",
   ],
-  [
-    "Caches go from a prompt's endpoint to its answer's only: leave it out.",
-    "p2p-source-producer topology-stamp-handler",
-  ],
+  ["Caches go from a prompt's endpoint to its answer's only: leave it out.", "p2p-source-producer topology-stamp-handler"],
   ["There is one profile for all requests: list one, and leave the handler out.", "header-profile-handler"],
   [
     "Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.",

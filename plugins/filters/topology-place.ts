@@ -46,7 +46,8 @@ export const placeOptions = z
       nearPeer || peerTopologyHeader !== undefined || Object.keys(near ?? {}).length > 0,
     {
       path: ["near"],
-      message: "near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to",
+      message:
+        "near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to",
     },
   );
 
