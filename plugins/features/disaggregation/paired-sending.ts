@@ -161,10 +161,10 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     this.#record.end = "transferred";
     const { ticket } = this.#run;
     // Of a response that comes whole, and of further tries, this is no transfer's time.
-    if (!ticket.request!.isStream || this.#parts.transfer.order !== "first" || ticket.attempts.length > 0) return;
+    const prompt = this.#parts.transfer.order === "first" ? this.#prefill : undefined;
+    if (!ticket.request!.isStream || prompt === undefined || ticket.attempts.length > 0) return;
     this.#record.transferMs = nowMs - this.#decodeBeganAtMs;
-    const prefill = this.#prefill!.endpoint;
-    this.#parts.times.seen(this.#tokens, this.#record.transferMs, prefill, this.#decodeEndpoint, this.#hadMet);
+    this.#parts.times.seen(this.#tokens, this.#record.transferMs, prompt.endpoint, this.#decodeEndpoint, this.#hadMet);
   }
 
   // Reports from the answer's leg.
@@ -175,10 +175,15 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   completed(): void {
+    const { response, ticket, parts } = this.#run;
+    // A gateway may show no more of a response than its head.
+    if (response.gateway !== undefined && ticket.status < 300) this.promptProcessed(parts.services.clock.now());
+    this.#release();
     this.#owner.completed();
   }
 
   failed(error: RouterError): void {
+    this.#release();
     this.#owner.failed(error);
   }
 
@@ -196,6 +201,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const prefill = this.#prefillLeg.order[0]!;
     const { gateway } = run.response;
+    this.#record.transfer = sideCar.type;
     const plain = this.#plainDraft();
     const draft: Draft = { ...plain, lines: sideCar.decodeLine({ prefill, room: "" }) + plain.lines, role: "decode" };
     this.#reserved = this.#book(prefill, "prefill", nowMs);
@@ -203,8 +209,6 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
       gateway === undefined
         ? new Forward(run, run.ticket.request!, this.#decodeLeg, draft, this, this)
         : gateway.handOver(run, this.#decodeLeg, draft, this);
-    // A gateway shows no first token of what it sends.
-    if (gateway !== undefined) run.parts.services.clock.after(run.ticket.decision!.pairing!.pairMs || 0, () => this.#release());
     this.#decode.begin(nowMs);
   }
 
