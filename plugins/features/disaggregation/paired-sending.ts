@@ -154,12 +154,13 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   promptProcessed(nowMs: number): void {
+    const { ticket } = this.#run;
+    if (ticket.status >= 300) return;
     this.#reserved?.firstToken(nowMs);
     this.#reserved?.settled(200, undefined, nowMs);
     this.#reserved = undefined;
     if (this.#record.end !== "") return;
     this.#record.end = "transferred";
-    const { ticket } = this.#run;
     // Of a response that comes whole, and of further tries, this is no transfer's time.
     const prompt = this.#parts.transfer.order === "first" ? this.#prefill : undefined;
     if (!ticket.request!.isStream || prompt === undefined || ticket.attempts.length > 0) return;
@@ -175,9 +176,9 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   completed(): void {
-    const { response, ticket, parts } = this.#run;
+    const { response, parts } = this.#run;
     // A gateway may show no more of a response than its head.
-    if (response.gateway !== undefined && ticket.status < 300) this.promptProcessed(parts.services.clock.now());
+    if (response.gateway !== undefined) this.promptProcessed(parts.services.clock.now());
     this.#release();
     this.#owner.completed();
   }
