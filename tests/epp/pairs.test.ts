@@ -207,10 +207,10 @@ describe("a pair behind a gateway", () => {
       const response = await post(LONG);
       assert.equal(response.status, 200, await response.clone().text());
       assert.equal(await response.text(), ANSWER);
-      const got = () => decoders.flatMap(({ requests }) => requests).find(({ body }) => body.toString() === chat(LONG));
+      const got = () => decoders.flatMap(({ requests }) => requests).find(({ body }) => body.includes(chat(LONG)));
       assert.ok(prefillers.map(addressOf).includes(got()?.headers.get(PREFILLER) ?? ""), got()?.head);
       assert.equal(await (await post("Again?")).text(), ANSWER);
-      const short = decoders.flatMap(({ requests }) => requests).find(({ body }) => body.toString() === chat("Again?"));
+      const short = decoders.flatMap(({ requests }) => requests).find(({ body }) => body.includes(chat("Again?")));
       assert.equal(short?.headers.get(PREFILLER), undefined);
       assert.deepEqual(
         prefillers.map(({ requests }) => requests.length),
