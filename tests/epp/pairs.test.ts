@@ -192,7 +192,8 @@ describe("a pair behind a gateway", () => {
     let epp: TestEpp;
     before(async () => {
       ({ epp } = await start({ fallbacks: 0 }));
-      envoy = await startEnvoy({ pickerPort: epp.port });
+      // With a length, because a scripted replica reads no chunks.
+      envoy = await startEnvoy({ pickerPort: epp.port, modes: ["BUFFERED", "STREAMED"] });
     });
     after(() => envoy?.stop());
 
