@@ -38,6 +38,8 @@ export interface LoadedConfig extends RouterPlan {
   readonly sections: readonly SectionFeature[];
   /** What becomes of entries and parameters in an EndpointPickerConfig that are not taken as they are. */
   readonly notes: PickerParts["notes"];
+  /** The sections of the spec that an EndpointPickerConfig brings. */
+  readonly pickedSections: ReadonlySet<string>;
   /** What it was read from. */
   readonly texts: readonly ConfigText[];
   /** The cluster's resources that are about other pools: they are not among the texts. */
@@ -156,7 +158,10 @@ export async function loadTexts(
       rewrites: isRewriteKnown ? rewrites : undefined,
       listed: router.listed,
       hasProfile: picker !== undefined || (resource.document.spec.profiles?.length ?? 0) > 0,
-      readProfile: (written, path) => readProfile(routerProfile(written, path, router.report), router.listed, registry),
+      readProfile(written, path) {
+        const inPicker = isIn(resource.document, path) ? undefined : picker?.others.get(path.slice(1).join("."));
+        return readProfile(inPicker ?? routerProfile(written, path, router.report), router.listed, registry);
+      },
       instances() {
         const alone = { ...router.config, rewrites: [], objectives, features: new Map(), others: new Map(), shuffled };
         return allInstances(alone, router.listed, registry);
@@ -181,12 +186,24 @@ export async function loadTexts(
     sections,
     isolate,
     notes: notesOn(picker, registry),
+    pickedSections: picker === undefined ? new Set() : sectionsIn(picker, resource.document.spec),
     texts: texts.filter(({ file }) => !elsewhere.has(file)),
     elsewhere,
     files,
     positionOf: resource.positionOf,
     warnings: inReadingOrder(warnings, names),
   };
+}
+
+/** A section of the Router document's own counts instead. */
+function sectionsIn({ features }: PickerParts, spec: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+  return new Set(["profiles", ...Object.keys(features)].filter((key) => spec[key] === undefined));
+}
+
+function isIn(document: unknown, path: Path): boolean {
+  let node = document;
+  for (const step of path) node = (node as Readonly<Record<string | number, unknown>> | undefined)?.[step];
+  return node !== undefined;
 }
 
 /** The Router documents, the cluster's in the files'. */

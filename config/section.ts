@@ -15,6 +15,8 @@ export interface Section<Written, Config> {
   readonly key: string;
   /** Has a description, and gives what is left out its default. */
   readonly schema: z.ZodType<Written>;
+  /** What a Router document means beside an EndpointPickerConfig that has the section, too. Default: its own section alone. */
+  beside?(written: Written, other: Written): Written;
   /** What runs: `written` with names resolved. Reports what is wrong. */
   read(written: Written, around: ConfigAround): Config | Promise<Config>;
   /** Built-in plugins that run because of it, each under its type as a name: types that no config lists. */

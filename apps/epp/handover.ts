@@ -8,7 +8,7 @@ import { unfinished, unservedByGateway, upstreamError } from "../../core/errors/
 import { book } from "../../core/forward/book.ts";
 import { Relay } from "../../core/forward/relay.ts";
 import { tellFreed } from "../../core/forward/tell-lost.ts";
-import { Try, type TryOwner } from "../../core/forward/try.ts";
+import { type LegTries, Try, type TryOwner } from "../../core/forward/try.ts";
 import { addressOf, type Gateway, type Picked } from "../../core/pool/gateway.ts";
 import { requestHead } from "../../core/request/draft.ts";
 import type { Run } from "../../core/run.ts";
@@ -29,6 +29,7 @@ export class Handover implements Sending, TryOwner, Picked {
   readonly #owner: ForwardOwner;
   readonly #request: InferenceRequest;
   readonly #role: LegRole | undefined;
+  readonly #tries: LegTries | undefined;
   #try: Try;
 
   /** Call `begin` when it is stored. The endpoint is booked already. */
@@ -42,6 +43,12 @@ export class Handover implements Sending, TryOwner, Picked {
     this.#owner = owner;
     this.#request = ticket.request!;
     this.#role = draft.role;
+    this.#tries = owner.promptProcessed && {
+      profile: config.profile,
+      attempts: ticket.attempts,
+      firstSpan: 0,
+      promptProcessed: (nowMs) => owner.promptProcessed!(nowMs),
+    };
     // The head goes to whichever of them is reached, so each must be one that its key is for.
     this.order = leg.order.filter(({ name }) => bearerFor(name, credentials) === bearer).slice(0, 1 + limits.gatewayFallbacks);
     this.head = requestHead(draft, first, credentials, ticket.trace && traceLine(ticket.trace, FIRST_TRY));
@@ -130,7 +137,7 @@ export class Handover implements Sending, TryOwner, Picked {
     const { pool, parts } = this.#run;
     const { clock } = parts.services;
     const booking = book(this.#run, this.#request, endpoint, clock.now(), this.#role);
-    return new Try(pool, clock, this.#run, booking, new Relay(endpoint, this.#gateway, this.#run), this);
+    return new Try(pool, clock, this.#run, booking, new Relay(endpoint, this.#gateway, this.#run), this, this.#tries);
   }
 
   /** The gateway did without the endpoints in front of this address, or without all of them. Why, only the gateway knows: probes find out. */

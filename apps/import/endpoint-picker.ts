@@ -15,7 +15,7 @@ const ANY_URL = "http://127.0.0.1:8000";
 /** What was taken out may have hidden problems elsewhere, so the rest is read again. */
 const MOST_ROUNDS = 20;
 /** Sections of the Router document that the reference's file says something of. */
-const SECTIONS = ["plugins", "profiles", "admission"] as const;
+const SECTIONS = ["plugins", "profiles", "admission", "disaggregation"] as const;
 
 /** EndpointPickerConfig of the reference router (llm-d): what the loader makes of it, written as a Router document. */
 export const endpointPicker: Source = {

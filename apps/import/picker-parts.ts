@@ -38,13 +38,15 @@ export class PickerParts {
     const lists = new Set<unknown[]>();
     const names = new Set<string>();
     const keys = new Set<string>();
+    let isDeciderGone = false;
     for (const path of paths) {
       const steps = stepsOf(path);
-      const [key, index] = steps;
+      const [key, index, ...inner] = steps;
       if (typeof key !== "string" || !Object.hasOwn(this.value, key) || key === "kind" || key === "apiVersion") continue;
       const entries = this.value[key];
       if (!Array.isArray(entries) || typeof index !== "number" || index >= entries.length) keys.add(key);
       else if (key === "schedulingProfiles") takeFromProfiles(entries, steps, lists);
+      else if (takeDecider(entries[index], inner)) isDeciderGone = true;
       else {
         const gone = take(entries, index, lists);
         if (key === "plugins" && isMapping(gone)) names.add(String(gone["name"] ?? gone["type"]));
@@ -53,7 +55,7 @@ export class PickerParts {
     dropReferences(this.value["schedulingProfiles"], names, lists);
     for (const list of lists) this.#sweep(list);
     for (const key of keys) delete this.value[key];
-    return lists.size > 0 || keys.size > 0;
+    return isDeciderGone || lists.size > 0 || keys.size > 0;
   }
 
   /** Closes the gaps of a list. */
@@ -84,6 +86,14 @@ function take(list: unknown[], index: number, lists: Set<unknown[]>): unknown {
   list[index] = TAKEN;
   lists.add(list);
   return item;
+}
+
+/** A profile handler does without a decider: what that one says when to do is then not done. */
+function takeDecider(entry: unknown, path: Path): boolean {
+  const [parameters, deciders, name, ...more] = path;
+  if (parameters !== "parameters" || deciders !== "deciders" || name === undefined || more.length > 0) return false;
+  const given = isMapping(entry) && isMapping(entry["parameters"]) ? entry["parameters"]["deciders"] : undefined;
+  return isMapping(given) && Object.hasOwn(given, name) && delete (given as Mapping)[name];
 }
 
 /** One reference of a profile, one profile, or all but one where there are too many. */

@@ -2,7 +2,7 @@ import { defaultParsers, type Registry } from "../plugins/instances.ts";
 import type { PluginSource } from "../plugins/read.ts";
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Problem } from "../read/problems.ts";
-import { type ProfileEntry, type RefEntry, refsAt } from "../router/profile.ts";
+import { type ProfileEntry, type ProfileSource, type RefEntry, refsAt } from "../router/profile.ts";
 import type { PickerParts } from "../router/read.ts";
 import {
   checkUnsupported,
@@ -16,6 +16,7 @@ import {
 import { discoverEndpoints } from "./file-discovery.ts";
 import { readFlowControl } from "./flow-control.ts";
 import { noteOn } from "./notes.ts";
+import { type ProfilePlaces, placesOf } from "./pairs.ts";
 import { instanceName, specOf } from "./specs.ts";
 import {
   CONCURRENCY_DETECTOR,
@@ -41,16 +42,28 @@ export async function readPicker(
   checkUnsupported(entries, resource);
   const parsers = chooseParsers(entries, resource, registry);
   const detector = detectorOf(entries, resource);
-  const profile = profileOf(entries, detector, resource);
+  const places = placesOf(entries, resource);
+  const profileAt = (index: number | undefined): ProfileSource => ({
+    profile: index === undefined ? undefined : profileOf(index, entries, detector, resource),
+    report,
+    pluginsAt: "plugins",
+    scorers: DEFAULT_SCORERS,
+    takesListedPicker: true,
+  });
+  const prefill = places.prefill === undefined ? undefined : profileAt(places.prefill);
   const flow = readFlowControl(entries, detector, resource);
   const isMetricsWanted = document.dataLayer?.injectDefaults !== false || entries.some(({ type }) => type === METRICS_SOURCE);
   return {
-    plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough, ...(flow ? [flow.queue] : [])],
-    features: flow ? { admission: flow.admission } : {},
-    profile: { profile, report, pluginsAt: "plugins", scorers: DEFAULT_SCORERS, takesListedPicker: true },
+    plugins: [...sourcesOf(entries, detector, places, resource), ...parsers.passthrough, ...(flow ? [flow.queue] : [])],
+    features: {
+      ...(flow && { admission: flow.admission }),
+      ...(prefill && { disaggregation: disaggregationOf(places, prefill) }),
+    },
+    profile: profileAt(places.main),
+    others: new Map(prefill && [["disaggregation.prefill", prefill]]),
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
     endpoints: await discoverEndpoints(entries, resource, problems, files),
-    notes: entries.flatMap(noteOn),
+    notes: [...entries.flatMap(noteOn), ...places.notes],
     isBroken: wasCut(["plugins"]),
   };
 }
@@ -68,16 +81,20 @@ function detectorOf(entries: readonly Entry[], resource: PickerResource): string
   return undefined;
 }
 
-function profileOf(entries: readonly Entry[], detector: string | undefined, resource: PickerResource): ProfileEntry | undefined {
-  const { document, report } = resource;
-  const profiles = document.schedulingProfiles ?? [];
-  const [profile] = profiles;
-  if (profile === undefined) return undefined;
-  if (profiles.length > 1) {
-    const hint = "Prefill and decode are not separated here.";
-    report(["schedulingProfiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one", hint });
-  }
-  const refs = refsAt(["schedulingProfiles", 0, "plugins"], profile.plugins).filter(({ pluginRef, path }) => {
+/** The reference's side-cars stand in front of the endpoints that generate, and are told of the prompt's. */
+function disaggregationOf({ decider }: ProfilePlaces, { profile }: ProfileSource) {
+  const plugins = profile!.refs.map(({ pluginRef, weight }) => ({ pluginRef, ...(weight != null && { weight }) }));
+  return { transfer: "side-car", decider, prefill: { name: profile!.name, plugins } };
+}
+
+function profileOf(
+  index: number,
+  entries: readonly Entry[],
+  detector: string | undefined,
+  resource: PickerResource,
+): ProfileEntry {
+  const { name, plugins } = resource.document.schedulingProfiles![index]!;
+  const refs = refsAt(["schedulingProfiles", index, "plugins"], plugins).filter(({ pluginRef, path }) => {
     const isOfProfile = referredTo(pluginRef, entries).role === undefined;
     if (!isOfProfile) refuseReference(pluginRef, path, "a filter, scorer or picker", entries, resource);
     return isOfProfile;
@@ -85,19 +102,27 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
   const isListed = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
   const inFront = isListed ? [] : [{ pluginRef: detector, path: ["saturationDetector"] }];
   const named = refs.map((ref) => ({ ...ref, pluginRef: instanceName(ref.pluginRef, entries) }));
-  return { name: profile.name, refs: [...inFront, ...named], unguarded: false };
+  return { name, refs: [...inFront, ...named], unguarded: false };
 }
 
 /** The entries that become instances, with the reference's type names, and a detector that is referred to without an entry. */
-function sourcesOf(entries: readonly Entry[], detector: string | undefined, resource: PickerResource): readonly PluginSource[] {
-  const inProfile = new Set(resource.document.schedulingProfiles?.[0]?.plugins.map(({ pluginRef }) => pluginRef));
+function sourcesOf(
+  entries: readonly Entry[],
+  detector: string | undefined,
+  { prefill }: ProfilePlaces,
+  resource: PickerResource,
+): readonly PluginSource[] {
+  const profiles = resource.document.schedulingProfiles ?? [];
+  const inProfile = new Set(profiles.flatMap(({ plugins }) => plugins.map(({ pluginRef }) => pluginRef)));
   const listed = entries.filter(({ role }) => role === undefined);
   const unlisted = detector === undefined || listed.some(({ name }) => name === detector) ? [] : [detector];
   return [
     ...listed.map((entry) => {
       const { name, type, path } = entry;
       const isOnlyDetector = type === CONCURRENCY_DETECTOR && name === detector && !inProfile.has(name);
-      const spec = isOnlyDetector ? { name, type, parameters: keeping(entry.parameters) } : specOf(entry, entries, resource);
+      const spec = isOnlyDetector
+        ? { name, type, parameters: keeping(entry.parameters) }
+        : specOf(entry, entries, prefill !== undefined, resource);
       return { spec, path, place: resource };
     }),
     ...unlisted.map((type) => ({

@@ -31,8 +31,16 @@ export function instanceName(name: string, entries: readonly Entry[]): string {
   return entry !== undefined && burstOf(entry, entries) !== undefined ? BURST : name;
 }
 
-/** An entry as an instance of ours, with the parameters that the reference writes into other entries. */
-export function specOf(entry: Entry, entries: readonly Entry[], resource: PickerResource): PluginSource["spec"] {
+/**
+ * An entry as an instance of ours, with the parameters that the reference writes into other entries. `hasPairs`: an endpoint for a prompt
+ * is chosen when the one for its answer is known.
+ */
+export function specOf(
+  entry: Entry,
+  entries: readonly Entry[],
+  hasPairs: boolean,
+  resource: PickerResource,
+): PluginSource["spec"] {
   const { type, parameters } = entry;
   const name = instanceName(entry.name, entries);
   if (parameters !== undefined && parameters !== null && !isMapping(parameters)) return { name, type, parameters };
@@ -40,7 +48,8 @@ export function specOf(entry: Entry, entries: readonly Entry[], resource: Picker
   checkProducers(entry, given, entries, resource);
   const burst = burstOf(entry, entries);
   if (burst !== undefined) return { name, type: BURST, parameters: { ...without(given, PRODUCER_KEY), ...ofBurst(burst) } };
-  if (TOPOLOGY_TYPES.has(type)) return { name, type, parameters: { ...ofTopology(given, entries), ...given } };
+  if (TOPOLOGY_TYPES.has(type))
+    return { name, type, parameters: { ...ofTopology(given, entries), ...(hasPairs && { nearPeer: true }), ...given } };
   if (SOURCE_TYPES.has(type)) return { name, type, parameters: withPeriod(entry, given, resource) };
   return { name, type, parameters: given };
 }

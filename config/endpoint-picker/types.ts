@@ -1,6 +1,7 @@
 import { z } from "../../core/contract/options.ts";
 import type { EntryEffect } from "../router/read.ts";
 import { durationMs } from "../schema/units.ts";
+import { PAIR_JOBS } from "./pair-jobs.ts";
 
 /** What to do instead of a parameter, unless its value asks for nothing else than what is so here. Without `agrees`, false does. */
 export interface RefusedValue {
@@ -13,7 +14,7 @@ const KNOWN_ENGINES = ["", "vllm", "sglang", "trtllm-serve", "triton-tensorrt-ll
 
 /** A type of the reference that needs no plugin here, because the router itself does its job. */
 export interface BuiltInJob extends EntryEffect {
-  readonly role: "profile handler" | "producer" | "source" | "extractor" | "responder";
+  readonly role: "profile handler" | "decider" | "header handler" | "producer" | "source" | "extractor" | "responder";
   /** Parameters that are accepted and ignored, because they only describe the reference's implementation. */
   readonly parameters?: readonly string[];
   /** Parameters of which some values are unsupported. */
@@ -64,6 +65,7 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     why: "each rank is an endpoint of its own, and gets its requests at its own port instead of the primary one",
     schema: z.strictObject({ primaryPort }),
   },
+  ...PAIR_JOBS,
   "approx-prefix-cache-producer": {
     role: "producer",
     effect: "changed",

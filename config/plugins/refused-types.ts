@@ -1,10 +1,10 @@
 /** Types of the reference router without a counterpart here, grouped by what to do instead. */
 const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
   [
-    "Prefill and decode are not separated here: each replica gets whole requests, so list one profile.",
-    `disagg-profile-handler pd-profile-handler disagg-headers-handler prefill-header-handler prefix-based-pd-decider
-    always-disagg-pd-decider always-disagg-multimodal-decider p2p-source-producer topology-stamp-handler`,
+    "Media are encoded where their prompt is processed: leave out the encode decider and its profile.",
+    "always-disagg-multimodal-decider",
   ],
+  ["Caches go from a prompt's endpoint to its answer's only: leave it out.", "p2p-source-producer topology-stamp-handler"],
   ["There is one profile for all requests: list one, and leave the handler out.", "header-profile-handler"],
   [
     "Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.",

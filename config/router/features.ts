@@ -8,7 +8,7 @@ import type { RouterSpec } from "./schema.ts";
 
 type Features = readonly SectionFeature[];
 
-/** What each feature's section says; `otherwise` has sections that the Router document leaves out. */
+/** What each feature's section says; `otherwise` has sections for a Router document that leaves them out. */
 export async function readFeatures(
   all: Features,
   spec: RouterSpec,
@@ -16,8 +16,11 @@ export async function readFeatures(
   around: ConfigAround,
 ): Promise<FeatureConfigs> {
   const written: Readonly<Record<string, unknown>> = { ...spec };
-  const writtenIn = ({ key, schema }: SectionFeature["section"]) =>
-    written[key] === undefined && Object.hasOwn(otherwise, key) ? schema.parse(otherwise[key]) : written[key];
+  const writtenIn = ({ key, schema, beside }: SectionFeature["section"]) => {
+    if (!Object.hasOwn(otherwise, key)) return written[key];
+    const other = schema.parse(otherwise[key]);
+    return written[key] === undefined ? other : (beside?.(written[key], other) ?? written[key]);
+  };
   const configs = new Map<string, unknown>();
   for (const { section } of all) configs.set(section.key, await section.read(writtenIn(section), around));
   return configs;

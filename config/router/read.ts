@@ -41,6 +41,8 @@ export interface EntryNote extends EntryEffect {
 export interface PickerParts {
   readonly plugins: readonly PluginSource[];
   readonly profile: ProfileSource;
+  /** Further ones, by the section that has them below `spec`: "disaggregation.prefill". They are in `features`, too. */
+  readonly others: ReadonlyMap<string, ProfileSource>;
   /** Sections of features, for a Router document that does not have them. */
   readonly features: Readonly<Record<string, unknown>>;
   /** Default types that do not run with this document. */

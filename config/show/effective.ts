@@ -52,6 +52,7 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
   const originOf = (path: Path): string => {
     if (fromCommandLine.get(pathText(path)) !== undefined) return "the command line";
     const [, section, index] = path;
+    if (loaded.pickedSections.has(String(section))) return "the EndpointPickerConfig";
     if (section === "plugins") return placeText(plugins[Number(index)]?.position) ?? "default";
     // The default filters stand in front of what is written, so places in the two lists differ: the whole list has one origin.
     const other = [3, 4].find((end) => config.others.has(path.slice(1, end - 1).join("."))) ?? 0;

@@ -1,3 +1,4 @@
+import type { Endpoint } from "./endpoint.ts";
 import type { Dialect } from "./errors.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
 import type { CountedPart, PromptPart } from "./prompt-part.ts";
@@ -102,6 +103,8 @@ export interface InferenceRequest extends ParsedBody {
   readonly parsedTokens: number;
   /** The slot of the endpoint that a feature keeps a place at for it, which is then tried first; -1 or absent: none does. */
   readonly placedAt?: number;
+  /** The endpoint that generates the answer, while another one is chosen for the prompt; absent otherwise. */
+  readonly peer?: Endpoint;
   /** How much of the prompt each endpoint's cache is believed to hold. */
   readonly prefix: PrefixMatch;
 }

@@ -1,5 +1,6 @@
 import type { Profile } from "../active-config.ts";
 import type { Decision } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
@@ -17,6 +18,6 @@ export function plan(
   random: Random,
 ): Decision {
   if (planner === undefined) return decide(request, facts, profile, load, random);
-  const by = (other: Profile) => decide(request, facts, other, load, random);
+  const by = (other: Profile, peer?: Endpoint) => decide(peer ? { ...request, peer } : request, facts, other, load, random);
   return planner.plugin.plan({ request, load, profile, random, decide: by });
 }

@@ -20,7 +20,9 @@ export const placeOptions = z
       .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "the name of a header")
       .transform((name) => name.toLowerCase())
       .exactOptional(),
-    /** Where to be near if the request does not say it, such as the router's own place. */
+    /** In spec.disaggregation.prefill: near the endpoint that generates the answer, unless the request says where. */
+    nearPeer: z.boolean().default(false),
+    /** Where to be near if nothing else says it, such as the router's own place. */
     near: z
       .strictObject({
         host: value.exactOptional(),
@@ -39,10 +41,15 @@ export const placeOptions = z
       })
       .prefault({}),
   })
-  .refine(({ peerTopologyHeader, near }) => peerTopologyHeader !== undefined || Object.keys(near ?? {}).length > 0, {
-    path: ["near"],
-    message: "near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to",
-  });
+  .refine(
+    ({ peerTopologyHeader, near, nearPeer }) =>
+      nearPeer || peerTopologyHeader !== undefined || Object.keys(near ?? {}).length > 0,
+    {
+      path: ["near"],
+      message:
+        "near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to",
+    },
+  );
 
 type PlaceOptions = z.output<typeof placeOptions>;
 
@@ -50,21 +57,23 @@ type PlaceOptions = z.output<typeof placeOptions>;
 export class Nearness {
   readonly #header: string;
   readonly #near: Place | undefined;
+  readonly #isNearPeer: boolean;
   readonly #labels: readonly string[];
   /** Labels of an endpoint object never change. */
   readonly #places = new WeakMap<Endpoint, Place>();
 
-  constructor({ peerTopologyHeader = "", near, labels }: PlaceOptions) {
+  constructor({ peerTopologyHeader = "", near, nearPeer, labels }: PlaceOptions) {
     this.#header = peerTopologyHeader;
+    this.#isNearPeer = nearPeer;
     this.#near = near && LEVELS.map((level) => near[level] ?? "");
     this.#labels = LEVELS.map((level) => labels[level]);
   }
 
   /** Where the request should be; undefined if nothing says so. */
-  wantedBy({ headers }: InferenceRequest): Place | undefined {
+  wantedBy({ headers, peer }: InferenceRequest): Place | undefined {
     const written = this.#header === "" ? undefined : headers.get(this.#header);
     const asked = written === undefined ? undefined : readPlace(written);
-    return asked ?? this.#near;
+    return asked ?? (this.#isNearPeer && peer !== undefined ? this.#placeOf(peer) : this.#near);
   }
 
   /** Index in LEVELS of the tightest level that the endpoint shares with the place; LEVELS.length for none. */

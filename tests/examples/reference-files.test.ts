@@ -21,6 +21,8 @@ const LOADED: Readonly<Record<string, readonly string[]>> = {
   "epp-burst-prefix-cache-config.yaml": [DECODE, "burst-prefix 2", "load-aware-scorer (load-aware) 1", PICKER],
   "epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`],
   "epp-estimate-prefix-cache-config.yaml": [DECODE, `${PREFIX} 1`, "load-aware-scorer (load-aware) 1", PICKER],
+  "pd-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`, "queue-scorer (queue) 1"],
+  "pd-topology-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`, "queue-scorer (queue) 1"],
   "sim-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`],
   "sim-epp-gpu-config.yaml": [
     DECODE,
@@ -29,6 +31,7 @@ const LOADED: Readonly<Record<string, readonly string[]>> = {
     "kv-cache-utilization-scorer (kv-cache-utilization) 1",
     PICKER,
   ],
+  "sim-pd-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`, "queue-scorer (queue) 1"],
   "sim-program-aware-config.yaml": ["queue-scorer (queue) 1", PICKER],
   "soft-reflective-ceiling-epp-config.yaml": [
     "queue-scorer (queue) 2",
@@ -38,7 +41,21 @@ const LOADED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const DISAGGREGATED = "disagg-profile-handler";
+const PREFILL = "prefill-filter (by-label)";
+
+/** By file: the profile that chooses who processes prompts, without the two default filters. */
+const PREFILL_PROFILES: Readonly<Record<string, readonly string[]>> = {
+  "pd-epp-config.yaml": [PREFILL, PICKER, `${PREFIX} 2`, "queue-scorer (queue) 1"],
+  "pd-topology-epp-config.yaml": [
+    PREFILL,
+    "topology-affinity-filter (topology-filter)",
+    PICKER,
+    `${PREFIX} 2`,
+    "queue-scorer (queue) 1",
+    "topology-affinity-scorer (topology-scorer) 1",
+  ],
+  "sim-pd-epp-config.yaml": [PREFILL, PICKER, `${PREFIX} 2`, "queue-scorer (queue) 1"],
+};
 
 /** By file: the line and the name of each thing that is not supported. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
@@ -48,20 +65,12 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     "17 precise-prefix-cache-producer",
   ],
   "epp-precise-prefix-cache-config.yaml": ["16 precise-prefix-cache-producer"],
-  "pd-epp-config.yaml": [`14 ${DISAGGREGATED}`, "18 prefix-based-pd-decider", "30 profiles"],
-  "pd-topology-epp-config.yaml": ["18 near", "19 near", `20 ${DISAGGREGATED}`, "24 prefix-based-pd-decider", "39 profiles"],
   "probabilistic-admitter-epp-config.yaml": ["15 probabilistic-admitter"],
-  "sim-e-p-d-epp-config.yaml": [
-    `9 ${DISAGGREGATED}`,
-    "14 always-disagg-multimodal-decider",
-    "15 prefix-based-pd-decider",
-    "22 profiles",
-  ],
-  "sim-e-pd-epp-config.yaml": ["9 always-disagg-multimodal-decider", `10 ${DISAGGREGATED}`, "18 profiles"],
+  "sim-e-p-d-epp-config.yaml": ["12 encode", "14 always-disagg-multimodal-decider", "19 encode"],
+  "sim-e-pd-epp-config.yaml": ["9 always-disagg-multimodal-decider", "13 encode", "15 encode"],
   "sim-epp-kvcache-config.yaml": ["11 precise-prefix-cache-producer"],
   "sim-epp-no-hit-lru.yaml": ["6 precise-prefix-cache-producer"],
   "sim-epp-tokenizer-vllm-http-config.yaml": ["10 MODEL_NAME", "15 precise-prefix-cache-producer"],
-  "sim-pd-epp-config.yaml": ["17 prefix-based-pd-decider", `20 ${DISAGGREGATED}`, "33 profiles"],
 };
 
 const SETTINGS = simulationOf(4);
@@ -88,10 +97,11 @@ async function loaded(name: string): Promise<LoadedConfig> {
   return result;
 }
 
-function profileOf({ config }: LoadedConfig): readonly string[] {
-  return config.profile.plugins.slice(2).map(({ pluginRef, weight }) => {
+function profileOf({ config }: LoadedConfig, profile = config.profile): readonly string[] {
+  return profile.plugins.slice(2).map(({ pluginRef, weight }) => {
     const type = config.plugins.find(({ name }) => name === pluginRef)!.type;
-    return [pluginRef, ...(type === pluginRef ? [] : [`(${type})`]), ...(weight === undefined ? [] : [weight])].join(" ");
+    const written = pluginRef.slice(pluginRef.indexOf("/") + 1);
+    return [written, ...(type === written ? [] : [`(${type})`]), ...(weight === undefined ? [] : [weight])].join(" ");
   });
 }
 
@@ -125,6 +135,16 @@ describe("the reference's own config files", () => {
       }
     });
   }
+
+  for (const [name, profile] of Object.entries(PREFILL_PROFILES))
+    it(`${name} has its prompts processed where it says, and side-cars told of it`, async () => {
+      const { config, notes } = await loaded(name);
+      assert.deepEqual(profileOf(await loaded(name), config.others.get("disaggregation.prefill")), profile);
+      const { transfer, decider } = config.features.get("disaggregation") as Readonly<Record<string, unknown>>;
+      assert.deepEqual({ transfer, decider }, { transfer: "side-car", decider: { uncachedTokens: 16 } });
+      const told = notes.map((note) => `${note.name} ${note.effect}`);
+      for (const each of ["disagg-profile-handler", "prefix-based-pd-decider"]) assert.ok(told.includes(`${each} taken over`));
+    });
 
   for (const [name, things] of Object.entries(REFUSED)) {
     it(`${name} is refused by name, at its lines`, async () => {

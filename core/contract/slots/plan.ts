@@ -1,4 +1,5 @@
 import type { Decision } from "../decision.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { LoadView } from "../load-view.ts";
 import type { Random } from "../profile-plugin.ts";
 import type { InferenceRequest } from "../request.ts";
@@ -21,8 +22,8 @@ export interface Planned {
   /** The router's own. */
   readonly profile: PlannedProfile;
   readonly random: Random;
-  /** By a profile of the config. */
-  decide(profile: PlannedProfile): Decision;
+  /** By a profile of the config. `peer`: who works on the request with the one that is chosen. */
+  decide(profile: PlannedProfile, peer?: Endpoint): Decision;
 }
 
 interface PlannedProfile {

@@ -22,6 +22,8 @@ export interface ForwardOwner {
   failed(error: RouterError): void;
   /** No replica took the request, the last ones because they could not be reached: it may be tried again later. Else it fails so. */
   unreached(error: RouterError): void;
+  /** The first token came through a gateway, which sends the request itself. */
+  promptProcessed?(nowMs: number): void;
   /** The last endpoint does not have the target, and did not process the request: another one may be chosen. */
   missedTarget(): void;
 }

@@ -62,8 +62,8 @@ function planning(plan: NonNullable<PlanSlot["plan"]>, outside: Outside): NonNul
       load: views.of(planned.load),
       profile: views.of(planned.profile),
       random: planned.random,
-      decide(wanted) {
-        made.push(planned.decide(views.real(wanted)));
+      decide(wanted, peer) {
+        made.push(planned.decide(views.real(wanted), peer && views.real(peer)));
         return views.of(made.at(-1)!);
       },
     };

@@ -76,6 +76,8 @@ export const disaggregationSection = {
       "Has prompts processed on other replicas than their answers are generated on. Labels (llm-d.ai/role) or spec.pool.roles say which replicas do what. Default: off.",
     )
     .optional() as z.ZodType<Written>,
+  beside: (written: Written, other: Written): Written =>
+    written && { ...written, prefill: written.prefill ?? other?.prefill, decode: written.decode ?? other?.decode },
   read(written: Written, { router, readProfile }): Config {
     if (written === undefined) return undefined;
     const { pool } = (router.document as { readonly spec: { readonly pool: { readonly roles?: PoolRoles } } }).spec;

@@ -22,6 +22,7 @@ import type { Planning } from "./planning.ts";
 import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
 import type { Pair, Transfer } from "./transfer.ts";
 import type { TransferTimes } from "./transfer-times.ts";
+import { sideCar } from "./transfers/side-car.ts";
 
 /** What the pairs of a config have in common. */
 export interface PairParts {
@@ -167,18 +168,18 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   promptProcessed(nowMs: number): void {
-    if (this.#run.ticket.status >= 400) return;
+    const { ticket } = this.#run;
+    if (ticket.status >= 300) return;
     this.#reserved?.firstToken(nowMs);
     this.#reserved?.settled(200, undefined, nowMs);
     this.#reserved = undefined;
     if (this.#record.end !== "") return;
     this.#record.end = "transferred";
-    const { ticket } = this.#run;
     // Of a response that comes whole, and of further tries, this is no transfer's time.
-    if (!ticket.request!.isStream || this.#parts.transfer.order !== "first" || ticket.attempts.length > 0) return;
+    const prompt = this.#parts.transfer.order === "first" ? this.#prefill : undefined;
+    if (!ticket.request!.isStream || prompt === undefined || ticket.attempts.length > 0) return;
     this.#record.transferMs = nowMs - this.#decodeBeganAtMs;
-    const prefill = this.#prefill!.endpoint;
-    this.#parts.times.seen(this.#tokens, this.#record.transferMs, prefill, this.#decodeEndpoint, this.#hadMet);
+    this.#parts.times.seen(this.#tokens, this.#record.transferMs, prompt.endpoint, this.#decodeEndpoint, this.#hadMet);
   }
 
   // Reports from the answer's leg.
@@ -189,12 +190,15 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   completed(): void {
-    // Of what a gateway sends, no first token is seen.
-    if (this.#record.end === "" && this.#run.ticket.status < 400) this.#record.end = "transferred";
+    const { response, parts } = this.#run;
+    // A gateway may show no more of a response than its head.
+    if (response.gateway !== undefined) this.promptProcessed(parts.services.clock.now());
+    this.#release();
     this.#owner.completed();
   }
 
   failed(error: RouterError): void {
+    this.#release();
     this.#owner.failed(error);
   }
 
@@ -213,14 +217,13 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const prefill = this.#prefillLeg.order[0]!;
     const { gateway } = run.response;
+    this.#record.transfer = sideCar.type;
     const draft = toldDraft(run, prefill);
     this.#reserved = this.#book(prefill, "prefill", nowMs);
     this.#decode =
       gateway === undefined
         ? new Forward(run, run.ticket.request!, this.#decodeLeg, draft, this, this)
         : gateway.handOver(run, this.#decodeLeg, draft, this);
-    // A gateway shows no first token of what it sends.
-    if (gateway !== undefined) run.parts.services.clock.after(run.ticket.decision!.pairing!.pairMs || 0, () => this.#release());
     this.#decode.begin(nowMs);
   }
 

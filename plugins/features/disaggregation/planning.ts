@@ -71,7 +71,7 @@ export class Planning {
     if (leg === undefined || decode === undefined || decision.refusal !== undefined) return decision;
     const obstacle = this.#obstacle(request, this.roles.isDecode(decode));
     if (obstacle !== "") return { ...decision, pairing: notWeighed(obstacle) };
-    const prompt = decide(this.profileOf("prefill", own));
+    const prompt = decide(this.profileOf("prefill", own), decode);
     const promptLeg = prompt.legs[0] && without(decode, prompt.legs[0]);
     const prefill = promptLeg?.order[0];
     if (promptLeg === undefined || prefill === undefined)

@@ -6,21 +6,86 @@ import { builtIns } from "../../../plugins/registry.ts";
 import { picker, problemsOf } from "./support.ts";
 
 const NOT_HERE = (type: string) => `found the plugin type "${type}" of the reference router, which has no counterpart here.`;
+const NO_ENCODING = "Media are encoded where their prompt is processed: leave out the encode decider and its profile.";
 
 describe("unsupported settings are refused by name, at their place", () => {
   const cases: readonly [name: string, keys: string, problems: readonly string[]][] = [
     [
-      "disaggregation",
-      `plugins:
-- type: disagg-profile-handler
-- type: prefill-filter
+      "two profiles without a handler for them",
+      `plugins: [ { type: prefill-filter } ]
 schedulingProfiles:
 - { name: prefill, plugins: [ { pluginRef: prefill-filter } ] }
 - { name: decode, plugins: [] }
 `,
       [
-        `4:9  plugins[0].type  ${NOT_HERE("disagg-profile-handler")} Prefill and decode are not separated here: each replica gets whole requests, so list one profile.`,
-        "8:3  schedulingProfiles[1]  found 2 profiles; wanted exactly one. Prefill and decode are not separated here.",
+        "6:3  schedulingProfiles[1]  found 2 profiles; wanted exactly one. A disagg-profile-handler has two: one for prompts and one for answers.",
+      ],
+    ],
+    [
+      "encoding apart",
+      `plugins:
+- { type: disagg-profile-handler, parameters: { deciders: { encode: mm, prefill: always-disagg-pd-decider } } }
+- { type: always-disagg-multimodal-decider, name: mm }
+- { type: always-disagg-pd-decider }
+schedulingProfiles:
+- { name: encode, plugins: [] }
+- { name: prefill, plugins: [] }
+- { name: decode, plugins: [] }
+`,
+      [
+        `4:69  plugins[0].parameters.deciders.encode  found the decider "mm", which has no counterpart here. ${NO_ENCODING}`,
+        `5:11  plugins[1].type  ${NOT_HERE("always-disagg-multimodal-decider")} ${NO_ENCODING}`,
+        `8:11  schedulingProfiles[0].name  found the profile "encode", which has no counterpart here. ${NO_ENCODING}`,
+      ],
+    ],
+    [
+      "profiles, deciders and parameters of a handler",
+      `plugins:
+- type: disagg-profile-handler
+  parameters: { stageOrder: prefill-first, profiles: { fallback: all }, deciders: { prefil: x } }
+- { type: prefix-based-pd-decider, parameters: { nonCachedTokens: 16, promptTokens: 17 } }
+- { type: disagg-headers-handler, parameters: { prefilProfile: p } }
+- { type: always-disagg-pd-decider, parameters: { nonCachedTokens: 1 } }
+schedulingProfiles:
+- { name: decode, plugins: [ { pluginRef: disagg-headers-handler } ] }
+`,
+      [
+        '5:29  plugins[0].parameters.stageOrder  found "prefill-first"; wanted decode-first: whether a prompt is worth it is seen there.',
+        '5:66  plugins[0].parameters.profiles.fallback  found "all"; wanted none: endpoints without a role, or with the role both, serve what no pair can.',
+        '5:85  plugins[0].parameters.deciders.prefil  found the unknown key "prefil"; wanted one of: prefill, encode. Did you mean "prefill"?',
+        "6:85  plugins[1].parameters.promptTokens  found 17; wanted at most nonCachedTokens: the tokens that are not cached say whether a prompt is worth it, not its length.",
+        '7:49  plugins[2].parameters.prefilProfile  found the unknown key "prefilProfile"; wanted one of: prefillProfile, encodeProfile. Did you mean "prefillProfile"?',
+        '8:51  plugins[3].parameters.nonCachedTokens  found the unknown key "nonCachedTokens"; wanted no key of that name.',
+        '10:43  schedulingProfiles[0].plugins[0].pluginRef  found "disagg-headers-handler", which is a header handler; wanted a filter, scorer or picker.',
+      ],
+    ],
+    [
+      "a decider and profiles that are not there",
+      `plugins:
+- { type: prefix-based-pd-decider, name: by-prefix }
+- { type: disagg-profile-handler, parameters: { deciders: { prefill: by-prefx } } }
+schedulingProfiles:
+- { name: decod, plugins: [] }
+`,
+      [
+        '5:70  plugins[1].parameters.deciders.prefill  found "by-prefx"; wanted the name of an entry of the type prefix-based-pd-decider or always-disagg-pd-decider. Did you mean "by-prefix"?',
+        '7:1  schedulingProfiles  found no profile "decode"; wanted one of that name, which the disagg-profile-handler runs.',
+        '7:1  schedulingProfiles  found no profile "prefill"; wanted one of that name, which the disagg-profile-handler runs.',
+        '7:11  schedulingProfiles[0].name  found the profile "decod", which no disagg-profile-handler names. Did you mean "decode"?',
+      ],
+    ],
+    [
+      "what the profile of prompts refers to, at its place",
+      `plugins:
+- { type: pd-profile-handler, parameters: { deciderPluginName: always-disagg-pd-decider, primaryPort: 8000 } }
+- { type: always-disagg-pd-decider }
+schedulingProfiles:
+- { name: prefill, plugins: [ { pluginRef: quue-scorer } ] }
+- { name: decode, plugins: [] }
+`,
+      [
+        "4:103  plugins[0].parameters.primaryPort  found 8000; wanted 0: each rank is an endpoint of its own, and gets its requests at its own port.",
+        '7:44  schedulingProfiles[0].plugins[0].pluginRef  found "quue-scorer", which is not the name of a plugin; wanted the name of an entry in plugins, or a built-in type. Did you mean "queue-scorer"?',
       ],
     ],
     [
@@ -203,7 +268,7 @@ dataLayer:
         '4:45  plugins[0].parameters.host  found the unknown key "host"; wanted one of: hostname, rack, zone, region. Did you mean "hostname"?',
         "4:60  plugins[0].parameters.zone  found 7; wanted text. Put it in quotes.",
         '5:49  plugins[1].parameters.near  found no "near"; wanted near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to.',
-        '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',
+        '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, nearPeer, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',
         "6:69  plugins[2].parameters.primaryPort  found 80000; wanted at most 65535.",
       ],
     ],
