@@ -32,8 +32,6 @@ export const DECODED_STREAM = `${STREAM_HEAD}${chunkOf(event(1))}${chunkOf(`data
 export const answerPrompt: Script = (_request, socket) => void socket.write(prefilled());
 export const answerDecode: Script = ({ body }, socket) =>
   void socket.write(/"stream" *: *true/.test(body.toString()) ? DECODED_STREAM : DECODED);
-/** Says nothing. */
-export const hang: Script = () => {};
 
 /** Replicas with these scripts, the first ones for prompts, and a router whose pairs are always made; they end after the test file. */
 export interface PairPoolOptions extends TestRouterOptions {
@@ -41,8 +39,8 @@ export interface PairPoolOptions extends TestRouterOptions {
   readonly decode?: readonly Script[];
   /** Replicas without a role. */
   readonly whole?: readonly Script[];
-  /** Members of `spec.disaggregation`. */
-  readonly pairs?: string;
+  /** Members of `spec.disaggregation`; undefined: there is none. */
+  readonly pairs?: string | undefined;
   readonly models?: readonly string[];
   /** The value of `pool.roles`; endpoints are then labelled `part` instead. */
   readonly roles?: string;
@@ -69,14 +67,16 @@ interface PairsShown {
   readonly decode: readonly string[];
 }
 
-/** The first of the endpoints is always the first pick. */
-export const IN_TURN = "  profiles: [ { name: default, plugins: [ { pluginRef: round-robin } ] } ]\n";
+/** Endpoints of a role are picked one after the other. */
+const IN_TURN = "  profiles: [ { name: default, plugins: [ { pluginRef: round-robin } ] } ]\n";
 
 export async function pairPool(options: PairPoolOptions = {}): Promise<PairPool> {
   const { prefill: prefillScripts = [answerPrompt], decode: decodeScripts = [answerDecode], whole: wholeScripts = [] } = options;
-  const { models, roles, pairs = "decider: always", prefillLabels = "", spec = IN_TURN, ...rest } = options;
+  const { models, roles, prefillLabels = "", spec = IN_TURN, ...rest } = options;
   const start = (scripts: readonly Script[]) => Promise.all(scripts.map((script) => startScriptedReplica(script, models)));
   const [prefill, decode, whole] = await Promise.all([start(prefillScripts), start(decodeScripts), start(wholeScripts)]);
+  const pairs = "pairs" in options ? options.pairs : "decider: always";
+  const section = pairs === undefined ? "" : `  disaggregation: { ${pairs} }\n`;
   const key = roles === undefined ? "llm-d.ai/role" : "part";
   const entries = [
     ...prefill.map(({ url }, n) => `{ name: p${n}, url: "${url}", labels: { ${key}: prefill${prefillLabels} } }`),
@@ -87,7 +87,7 @@ export async function pairPool(options: PairPoolOptions = {}): Promise<PairPool>
   const router = await startTestRouter([], {
     ready: entries.length,
     ...rest,
-    spec: `${pool}  disaggregation: { ${pairs} }\n${spec}`,
+    spec: `${pool}${section}${spec}`,
   });
   after(async () => {
     await router.close();
