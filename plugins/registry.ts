@@ -20,6 +20,7 @@ import conversations from "./features/conversations/feature.ts";
 import ejection from "./features/ejection/feature.ts";
 import keepAlive from "./features/keep-alive/feature.ts";
 import kubernetes from "./features/kubernetes/feature.ts";
+import kvEvents from "./features/kv-events/feature.ts";
 import mirror from "./features/mirror/feature.ts";
 import models from "./features/models/feature.ts";
 import quarantine from "./features/quarantine/feature.ts";
@@ -91,7 +92,7 @@ const definitions: readonly Definition[] = [
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
-  ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
+  ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts, kvEvents],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];
 
