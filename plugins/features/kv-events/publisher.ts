@@ -181,8 +181,10 @@ export class Publisher {
           this.#take(sequence, payload);
         },
         done: () => {
-          if (isFirst && known !== undefined) this.#startAnew();
-          else this.#caughtUp("");
+          if (isFirst && known !== undefined) return this.#startAnew();
+          // Who has never published anything holds nothing.
+          if (isFirst) this.#begin(0);
+          this.#caughtUp("");
         },
         failed: (why) => this.#goOnWithout(`its replay: ${why}`),
       },
