@@ -41,6 +41,12 @@ function head(length: number, short: number, long: number): Buffer {
 }
 
 function whole(value: bigint): Buffer {
+  if (value >= 0n && value < 65_536n) return Buffer.from([0xcd, Number(value >> 8n), Number(value & 255n)]);
+  if (value >= 0n && value < 2n ** 32n) {
+    const bytes = Buffer.alloc(5, 0xce);
+    bytes.writeUInt32BE(Number(value), 1);
+    return bytes;
+  }
   const bytes = Buffer.alloc(9, value < 0n ? 0xd3 : 0xcf);
   bytes.writeBigUInt64BE(BigInt.asUintN(64, value), 1);
   return bytes;

@@ -1,6 +1,7 @@
 import { BlockHash } from "./block-hash.ts";
 import { MessagePack } from "./message-pack.ts";
 import { MOST_BLOCKS, StoredBlocks } from "./stored-blocks.ts";
+import { Words } from "./words.ts";
 
 /** Where an engine has a block: in the accelerator's memory, or beside it, from where it is loaded. */
 export const ON_GPU = 1;
@@ -16,23 +17,36 @@ export interface EventSink {
 /** Extra members of a block's key may be lists themselves. */
 const MOST_DEPTH = 4;
 
-const FIELDS = {
-  BlockStored: [
-    "block_hashes",
-    "parent_block_hash",
-    "token_ids",
-    "block_size",
-    "lora_id",
-    "medium",
-    "lora_name",
-    "extra_keys",
-    "group_idx",
-    "kv_cache_spec_kind",
-  ],
-  BlockRemoved: ["block_hashes", "medium", "group_idx"],
-} as const;
+// Numbers of the fields that are read, in the order in which lists have them.
+const [HASHES, PARENT, TOKENS, , LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const STORED_FIELDS = [
+  "block_hashes",
+  "parent_block_hash",
+  "token_ids",
+  "block_size",
+  "lora_id",
+  "medium",
+  "lora_name",
+  "extra_keys",
+  "group_idx",
+  "kv_cache_spec_kind",
+];
+const STORED_LIST = [HASHES, PARENT, TOKENS, 3, LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND];
+const REMOVED_LIST = [HASHES, MEDIUM, GROUP];
 
-type Field = (typeof FIELDS)[keyof typeof FIELDS][number];
+/** The number that the key of an event's type has among a map's keys. */
+const TYPE = STORED_FIELDS.length;
+const KEYS = new Words([...STORED_FIELDS, "type"]);
+
+const TYPES = new Words(["BlockStored", "BlockRemoved", "AllBlocksCleared"]);
+const [STORED, REMOVED, CLEARED] = [0, 1, 2];
+
+/** Of each name the medium that it stands for. What others may share, or nobody knows, stands for none. */
+const MEDIA = [ON_GPU, ON_GPU, ON_GPU, ON_CPU, ON_CPU, ON_CPU];
+const MEDIUM_NAMES = new Words(["GPU", "gpu", "XPU", "CPU", "CPU_PINNED", "cpu"]);
+
+/** Of layers that keep all tokens. */
+const FULL_KINDS = new Words(["full_attention", "mla_attention", "full", "mla"]);
 
 /**
  * Reads the batches that vLLM and SGLang publish: a list of a time, events and a rank. An event is a map with its type, as in newer ones of
@@ -46,7 +60,7 @@ export class EventReader {
   /** The group of layers whose blocks are followed; undefined before the first one, or where events name none. */
   #group: number | undefined;
   // Of the event that is read: where its parts are, or -1.
-  #at: Record<Field, number> = noPlaces();
+  readonly #at = new Int32Array(STORED_FIELDS.length);
 
   constructor(sink: EventSink) {
     this.#sink = sink;
@@ -72,38 +86,38 @@ export class EventReader {
   #event(): void {
     const pack = this.#pack;
     const isMap = pack.isMap();
-    this.#at = noPlaces();
+    this.#at.fill(-1);
     const type = isMap ? this.#mapPlaces() : this.#listPlaces();
     const end = pack.at;
-    if (type === "AllBlocksCleared") this.#sink.cleared();
-    else if (type === "BlockStored") this.#tellStored();
-    else if (type === "BlockRemoved") this.#tellRemoved();
+    if (type === CLEARED) this.#sink.cleared();
+    else if (type === STORED) this.#tellStored();
+    else if (type === REMOVED) this.#tellRemoved();
     pack.at = end;
   }
 
-  /** Finds where the fields are, and passes over the event. Returns its type; "" for one that is not known. */
-  #mapPlaces(): string {
+  /** Finds where the fields are, and passes over the event. Returns its type; -1 for one that is not known. */
+  #mapPlaces(): number {
     const pack = this.#pack;
-    let type = "";
+    let type = -1;
     for (let left = pack.map(); left > 0; left--) {
-      const name = word(pack.content());
-      if (name === "type") type = word(pack.content());
+      const key = pack.word(KEYS);
+      if (key === TYPE) type = pack.word(TYPES);
       else {
-        if (name in this.#at) this.#at[name as Field] = pack.at;
+        if (key >= 0) this.#at[key] = pack.at;
         pack.skip();
       }
     }
     return type;
   }
 
-  #listPlaces(): string {
+  #listPlaces(): number {
     const pack = this.#pack;
     const members = pack.list();
     if (members === 0) throw new RangeError("an event has no type");
-    const type = word(pack.content());
-    const fields: readonly Field[] = type in FIELDS ? FIELDS[type as keyof typeof FIELDS] : [];
-    for (let i = 1; i < members; i++) {
-      const field = fields[i - 1];
+    const type = pack.word(TYPES);
+    const fields = type === REMOVED ? REMOVED_LIST : STORED_LIST;
+    for (let i = 0; i < members - 1; i++) {
+      const field = fields[i];
       if (field !== undefined) this.#at[field] = pack.at;
       pack.skip();
     }
@@ -112,7 +126,7 @@ export class EventReader {
 
   #tellStored(): void {
     const medium = this.#medium();
-    if (medium === 0 || !this.#isFollowed(true) || !this.#go("block_hashes")) return;
+    if (medium === 0 || !this.#isFollowed(true) || !this.#go(HASHES)) return;
     const pack = this.#pack;
     const stored = this.#stored;
     const count = pack.list();
@@ -124,7 +138,7 @@ export class EventReader {
       stored.hashes[2 * i] = pack.low;
       stored.hashes[2 * i + 1] = pack.high;
     }
-    if (this.#go("parent_block_hash")) {
+    if (this.#go(PARENT)) {
       pack.digest();
       stored.hasParent = true;
       stored.parentLow = pack.low;
@@ -136,7 +150,7 @@ export class EventReader {
 
   #tellRemoved(): void {
     const medium = this.#medium();
-    if (medium === 0 || !this.#isFollowed(false) || !this.#go("block_hashes")) return;
+    if (medium === 0 || !this.#isFollowed(false) || !this.#go(HASHES)) return;
     const pack = this.#pack;
     for (let left = pack.list(); left > 0; left--) {
       pack.digest();
@@ -146,7 +160,7 @@ export class EventReader {
 
   /** The hash of each block's tokens. Where they are not as many as the blocks have, it can't be said which are whose. */
   #readTokens(): void {
-    if (!this.#go("token_ids")) return;
+    if (!this.#go(TOKENS)) return;
     const pack = this.#pack;
     const hash = this.#hash;
     const stored = this.#stored;
@@ -154,10 +168,7 @@ export class EventReader {
     if (!Number.isInteger(each) || each === 0) return;
     for (let i = 0; i < stored.count; i++) {
       hash.begin();
-      for (let left = each; left > 0; left--) {
-        pack.number();
-        hash.add(pack.low);
-      }
+      pack.hashNumbers(each, hash);
       stored.tokens[2 * i] = hash.low;
       stored.tokens[2 * i + 1] = hash.high;
     }
@@ -169,7 +180,7 @@ export class EventReader {
     const pack = this.#pack;
     const hash = this.#hash;
     const stored = this.#stored;
-    if (this.#go("extra_keys")) {
+    if (this.#go(EXTRAS)) {
       const lists = pack.list();
       if (lists !== stored.count) return false;
       for (let i = 0; i < lists; i++) {
@@ -181,7 +192,7 @@ export class EventReader {
       }
       return true;
     }
-    if (!this.#go("lora_name")) return !this.#go("lora_id");
+    if (!this.#go(LORA_NAME)) return !this.#go(LORA_ID);
     hash.begin();
     hash.add(1);
     hash.addBytes(pack.content());
@@ -208,19 +219,16 @@ export class EventReader {
 
   /** 0 for a medium that other replicas may share, or that is not known. An event without one is of the accelerator. */
   #medium(): number {
-    if (!this.#go("medium")) return ON_GPU;
-    const name = word(this.#pack.content());
-    if (/^(GPU|HBM|XPU|TPU|NPU)/i.test(name)) return ON_GPU;
-    return /^(CPU|HOST)/i.test(name) ? ON_CPU : 0;
+    if (!this.#go(MEDIUM)) return ON_GPU;
+    return MEDIA[this.#pack.word(MEDIUM_NAMES)] ?? 0;
   }
 
   /** Windows and states of layers are no prefixes. */
   #isFollowed(isStored: boolean): boolean {
-    const group = this.#go("group_idx") ? this.#groupNumber() : undefined;
+    const group = this.#go(GROUP) ? this.#groupNumber() : undefined;
     if (group === undefined) return true;
     if (isStored && this.#group === undefined) {
-      const kind = this.#go("kv_cache_spec_kind") ? word(this.#pack.content()) : "";
-      if (kind !== "" && !/full|mla/.test(kind)) return false;
+      if (this.#go(KIND) && this.#pack.word(FULL_KINDS) < 0) return false;
       this.#group = group;
     }
     return group === this.#group;
@@ -232,19 +240,12 @@ export class EventReader {
   }
 
   /** Goes to a field; false if the event does not have it, or nil in it. */
-  #go(field: Field): boolean {
-    const at = this.#at[field];
+  #go(field: number): boolean {
+    const at = this.#at[field]!;
     if (at < 0) return false;
     this.#pack.at = at;
     return !this.#pack.nil();
   }
-}
-
-function noPlaces(): Record<Field, number> {
-  return {
-    ...{ block_hashes: -1, parent_block_hash: -1, token_ids: -1, block_size: -1, lora_id: -1 },
-    ...{ medium: -1, lora_name: -1, extra_keys: -1, group_idx: -1, kv_cache_spec_kind: -1 },
-  };
 }
 
 function timeOf(payload: Uint8Array, pack: MessagePack): number {
@@ -252,12 +253,4 @@ function timeOf(payload: Uint8Array, pack: MessagePack): number {
   const time = isDouble ? new DataView(payload.buffer, payload.byteOffset + pack.at + 1, 8).getFloat64(0) : Number.NaN;
   pack.skip();
   return time;
-}
-
-const decoder = new TextDecoder("latin1");
-const MOST_WORD_BYTES = 64;
-
-/** A short name; what is longer is none that is known. */
-function word(bytes: Uint8Array): string {
-  return bytes.length > MOST_WORD_BYTES ? "" : decoder.decode(bytes);
 }

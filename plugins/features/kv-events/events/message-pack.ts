@@ -1,3 +1,6 @@
+import type { BlockHash } from "./block-hash.ts";
+import type { Words } from "./words.ts";
+
 /**
  * Reads MessagePack where it lies, without making values of it: events come by the thousand, and most of their bytes are token ids that
  * are only hashed. Each method throws a RangeError where the bytes end, or are of another type.
@@ -94,13 +97,15 @@ export class MessagePack {
 
   /** A text or bytes, where they lie. */
   content(): Uint8Array {
-    const { type } = this;
-    if ((type & 0xe0) === 0xa0) return this.#slice(1, type & 0x1f);
-    const width = CONTENT_WIDTHS[type];
-    if (width === undefined) throw wrongType("a text");
-    const at = this.#ahead(1 + width) + 1;
-    const view = this.#view;
-    return this.#slice(1 + width, width === 1 ? view.getUint8(at) : width === 2 ? view.getUint16(at) : view.getUint32(at));
+    const length = this.#contentLength();
+    const start = this.#take(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  /** Passes over a text; its index among these, or -1. */
+  word(words: Words): number {
+    const length = this.#contentLength();
+    return words.find(this.#bytes, this.#take(length), length);
   }
 
   /** A hash into `low` and `high`: a whole number, or a digest, whose last eight bytes count, as its engine takes them. */
@@ -113,16 +118,45 @@ export class MessagePack {
     this.low = view.getInt32(4);
   }
 
+  /** Hashes so many whole numbers, each by its lower word: token ids, which are most of what an event has. */
+  hashNumbers(count: number, hash: BlockHash): void {
+    const bytes = this.#bytes;
+    let { at } = this;
+    for (let left = count; left > 0; left--) {
+      const type = bytes[at]!;
+      if (type < 0x80) at += 1;
+      if (type < 0x80) hash.add(type);
+      else if (type === 0xcd && at + 3 <= bytes.length) {
+        hash.add((bytes[at + 1]! << 8) | bytes[at + 2]!);
+        at += 3;
+      } else {
+        this.at = at;
+        this.number();
+        hash.add(this.low);
+        at = this.at;
+      }
+    }
+    this.at = at;
+  }
+
   /** Passes over one value, with all that is in it. */
   skip(): void {
+    const bytes = this.#bytes;
+    let { at } = this;
     for (let values = 1; values > 0; values--) {
-      const { type } = this;
+      const length = at < bytes.length ? LENGTHS[bytes[at]!]! : 0;
+      at += length;
+      if (length > 0) continue;
+      this.at = at;
       if (this.isList()) values += this.list();
       else if (this.isMap()) values += 2 * this.map();
-      else if (this.isText() || this.isBytes()) this.content();
-      else this.#take(1 + (SKIPPED_WIDTHS[type] ?? this.#extension(type)));
+      else if (this.isText() || this.isBytes()) this.#take(this.#contentLength());
+      else this.#take(this.#extension(this.type));
+      at = this.at;
       if (values > this.left + 1) throw new RangeError("the bytes end too early");
     }
+    if (at > bytes.length) throw new RangeError("the bytes end too early");
+    this.at = at;
   }
 
   #set(value: number): void {
@@ -142,17 +176,25 @@ export class MessagePack {
   }
 
   #extension(type: number): number {
-    if (type >= 0xd4 && type <= 0xd8) return 1 + 2 ** (type - 0xd4);
-    if (type === 0xc7) return 2 + this.#view.getUint8(this.#ahead(2) + 1);
-    if (type === 0xc8) return 3 + this.#view.getUint16(this.#ahead(3) + 1);
-    if (type === 0xc9) return 5 + this.#view.getUint32(this.#ahead(5) + 1);
-    if (type < 0x80 || type >= 0xe0) return 0;
+    if (type === 0xc7) return 3 + this.#view.getUint8(this.#ahead(2) + 1);
+    if (type === 0xc8) return 4 + this.#view.getUint16(this.#ahead(3) + 1);
+    if (type === 0xc9) return 6 + this.#view.getUint32(this.#ahead(5) + 1);
     throw wrongType("MessagePack");
   }
 
-  #slice(head: number, length: number): Uint8Array {
-    const start = this.#take(head + length) + head;
-    return this.#bytes.subarray(start, start + length);
+  /** Of a text or bytes, whose head it passes over. */
+  #contentLength(): number {
+    const { type } = this;
+    if ((type & 0xe0) === 0xa0) {
+      this.at += 1;
+      return type & 0x1f;
+    }
+    const width =
+      type === 0xc4 || type === 0xd9 ? 1 : type === 0xc5 || type === 0xda ? 2 : type === 0xc6 || type === 0xdb ? 4 : 0;
+    if (width === 0) throw wrongType("a text");
+    const at = this.#take(1 + width) + 1;
+    const view = this.#view;
+    return width === 1 ? view.getUint8(at) : width === 2 ? view.getUint16(at) : view.getUint32(at);
   }
 
   #ahead(length: number): number {
@@ -169,12 +211,13 @@ export class MessagePack {
 
 /** Of uint8 to int64, from 0xcc on. */
 const NUMBER_WIDTHS = [1, 2, 4, 8, 1, 2, 4, 8];
-/** Of the lengths of long texts and of bytes. */
-const CONTENT_WIDTHS: Readonly<Record<number, number>> = { 196: 1, 197: 2, 198: 4, 217: 1, 218: 2, 219: 4 };
-/** Bytes behind the type: nil, booleans, floats, numbers. */
-const SKIPPED_WIDTHS: Readonly<Record<number, number>> = {
-  ...{ 192: 0, 194: 0, 195: 0, 202: 4, 203: 8 },
-  ...{ 204: 1, 205: 2, 206: 4, 207: 8, 208: 1, 209: 2, 210: 4, 211: 8 },
-};
+/** Of values whose length their first byte says, their whole length; 0 for others. */
+const LENGTHS = Uint8Array.from({ length: 256 }, (_, type) => {
+  if (type < 0x80 || type >= 0xe0 || type === 0xc0 || type === 0xc2 || type === 0xc3) return 1;
+  if (type >= 0xa0 && type < 0xc0) return 1 + (type & 0x1f);
+  if (type >= 0xcc && type <= 0xd3) return 1 + NUMBER_WIDTHS[type - 0xcc]!;
+  if (type >= 0xd4 && type <= 0xd8) return 2 + 2 ** (type - 0xd4);
+  return type === 0xca ? 5 : type === 0xcb ? 9 : 0;
+});
 
 const wrongType = (wanted: string) => new RangeError(`what should be ${wanted} is something else`);
