@@ -4,9 +4,15 @@ import { whole } from "../../../core/report/number-text.ts";
 import type { KvEvents } from "./kv-events.ts";
 import { type KvEventsStatus, type Standing, standingOf, whyOf } from "./kv-events-status.ts";
 
+/** What is shown of it. */
+export interface ShownEvents extends Pick<KvEvents, "settings"> {
+  readonly caches: Pick<KvEvents["caches"], "all">;
+  readonly rendering: Pick<KvEvents["rendering"], "counts">;
+}
+
 const STANDINGS: readonly Standing[] = ["believed", "partly-known", "not-believed", "not-followed"];
 
-export function kvEventsMetrics({ settings, caches, rendering }: KvEvents): readonly MetricFamily[] {
+export function kvEventsMetrics({ settings, caches, rendering }: ShownEvents): readonly MetricFamily[] {
   if (settings === undefined) return [];
   const all = caches.all();
   const { learned, failed, dropped } = rendering.counts;
@@ -65,7 +71,7 @@ export function kvEventsMetrics({ settings, caches, rendering }: KvEvents): read
 }
 
 /** Replicas whose events are not followed, or not believed. */
-export function kvEventsWarnings({ settings, caches }: KvEvents): readonly string[] {
+export function kvEventsWarnings({ settings, caches }: ShownEvents): readonly string[] {
   if (settings === undefined) return [];
   return caches
     .all()
