@@ -20,6 +20,7 @@ describe("every example config can run", () => {
     ["quickstart.yaml"],
     ["latency-predictor/router.yaml"],
     ["prefix-aware.yaml"],
+    ["kv-events.yaml"],
     ["custom-scorer.yaml"],
     ...PLUGINS.map((name) => [name]),
     ["observability/tracing.yaml"],

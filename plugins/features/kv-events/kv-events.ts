@@ -3,6 +3,7 @@ import type { CacheTestimony, CacheWitness, HashedChain } from "../../../core/co
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
+import { thrownText } from "../../../core/contract/thrown-text.ts";
 import { makeDraft } from "../../../core/request/draft.ts";
 import type { RouterHost } from "../../../core/router-host.ts";
 import type { Run } from "../../../core/run.ts";
@@ -66,14 +67,30 @@ export class KvEvents implements CacheWitness {
     return new Testimony(known, (slot) => this.caches.at(slot), this.settings?.believe === true);
   }
 
-  /** The request is on its way to a replica. */
+  /** The request is on its way to a replica. Nothing that goes wrong here concerns it. */
   sent(run: Run, request: InferenceRequest): void {
+    try {
+      this.#forget(run.ticket);
+      this.#follow(run, request);
+    } catch (thrown) {
+      const { log } = this.#host.services;
+      log.error("The tokens of a prompt were not asked for, by a fault inside the router", {
+        id: request.id,
+        cause: thrownText(thrown),
+      });
+    }
+  }
+
+  #follow(run: Run, request: InferenceRequest): void {
     const { prefix } = request;
     const endpoint = run.ticket.decision?.legs[0]?.order[0];
     if (!(prefix instanceof PromptPrefix) || prefix.blocks === 0 || endpoint === undefined) return;
     const testimony = prefix.testimony instanceof Testimony ? prefix.testimony : undefined;
     const { slot } = endpoint;
-    testimony?.known.prompt.pending.push(slot);
+    if (testimony !== undefined) {
+      this.known.used(testimony.known.prompt);
+      testimony.known.prompt.pending.push(slot);
+    }
     this.#sent.set(run.ticket, { testimony, slot });
     const cache = this.caches.at(slot);
     if (cache === undefined || !this.#isNews(prefix, testimony)) return;
@@ -81,13 +98,9 @@ export class KvEvents implements CacheWitness {
   }
 
   settled(outcome: Outcome): void {
-    const sent = this.#sent.get(outcome);
+    const sent = this.#forget(outcome);
     if (sent === undefined) return;
-    this.#sent.delete(outcome);
-    const { testimony, slot } = sent;
-    const pending = testimony?.known.prompt.pending;
-    const at = pending?.indexOf(slot) ?? -1;
-    if (at >= 0) pending!.splice(at, 1);
+    const { testimony } = sent;
     const last = outcome.attempts.at(-1);
     if (last?.result !== 200) return;
     const cache = this.caches.named(last.endpoint);
@@ -98,6 +111,17 @@ export class KvEvents implements CacheWitness {
     this.caches.close();
     this.rendering.clear();
     this.promises.close();
+  }
+
+  /** It is not on its way any more; or once more, after it had to wait. */
+  #forget(outcome: Outcome): Sent | undefined {
+    const sent = this.#sent.get(outcome);
+    if (sent === undefined) return undefined;
+    this.#sent.delete(outcome);
+    const pending = sent.testimony?.known.prompt.pending;
+    const at = pending?.indexOf(sent.slot) ?? -1;
+    if (at >= 0) pending!.splice(at, 1);
+    return sent;
   }
 
   /** Whether the tokens of the prompt are not all known yet, for every block size there is. */

@@ -30,7 +30,9 @@ export type PublisherState = "connecting" | "catching-up" | "following";
 
 /** Batches that wait for a replay. Beyond it the replay is of no use any more. */
 const MOST_WAITING = 4_096;
-const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+const MOST_WAITING_BYTES = 8 * 1024 * 1024;
+/** A publisher whose numbers have gaps all the time is not asked for each of them. */
+const REPLAY_PAUSE_MS = 1_000;
 
 interface Waiting {
   readonly sequence: number;
@@ -58,6 +60,8 @@ export class Publisher {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #stopReplay: () => void = () => {};
+  /** When there was a gap last. */
+  #missedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PublisherOptions) {
     const { clock, random, address, topic, maxMessageBytes, budget } = options;
@@ -124,7 +128,11 @@ export class Publisher {
 
   /** Asks for what is between. */
   #missed(sequence: number, payload: Uint8Array): void {
-    this.#catchUp();
+    const nowMs = this.#options.clock.now();
+    const isRare = nowMs - this.#missedAtMs > REPLAY_PAUSE_MS;
+    this.#missedAtMs = nowMs;
+    if (isRare) this.#catchUp();
+    else this.#goOnWithout("its batches have gaps all the time");
     if (this.state === "catching-up") this.#wait(sequence, payload);
     else {
       this.#begin(sequence);

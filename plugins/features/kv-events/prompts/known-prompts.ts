@@ -63,6 +63,14 @@ export class KnownPrompts {
     this.#trim();
   }
 
+  /** A request has the prompt: it is the last one to be forgotten. */
+  used(prompt: KnownPrompt): void {
+    const blocks = this.#uses.get(prompt);
+    if (blocks === undefined) return;
+    this.#uses.delete(prompt);
+    this.#uses.set(prompt, blocks);
+  }
+
   clear(): void {
     this.#byBlock.clear();
     this.#uses.clear();
@@ -80,7 +88,8 @@ export class KnownPrompts {
     let tokens = 0;
     if (before !== undefined) {
       tokens = clamped(before.tokens, sharedTokens(before.prompt.keys, keys), total);
-      for (; at < before.blocks; at++) ends[at] = Math.min(tokens, before.prompt.ends[at]!);
+      const scale = tokens / Math.max(1, before.tokens);
+      for (; at < before.blocks; at++) ends[at] = Math.floor(before.prompt.ends[at]! * scale);
     }
     let estimated = 0;
     for (let block = at; block < chain.blocks; block++) estimated += chain.tokensIn(block);

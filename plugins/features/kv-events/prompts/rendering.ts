@@ -26,9 +26,9 @@ const RENDERED: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/comp
 const GENERATE = "/inference/v1/generate";
 
 const TIMEOUT_MS = 5_000;
-const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** Longer ones take too long to read in one go. */
-export const MOST_BODY_BYTES = 512 * 1024;
+export const MOST_BODY_BYTES = 256 * 1024;
 /** Questions that wait; what comes beyond it is not asked. */
 const MOST_WAITING = 64;
 /** To one replica at a time; to all of them. */
