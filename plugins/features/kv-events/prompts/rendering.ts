@@ -35,6 +35,8 @@ const MOST_WAITING = 64;
 const MOST_ASKED = 4;
 /** A replica that can't render is not asked again for so long. */
 const REST_MS = 300_000;
+/** One that did not answer, for so long. */
+const SHORT_REST_MS = 10_000;
 
 /** Learns the tokens of prompts: from the request itself, or by asking a replica, beside the requests, which never wait for it. */
 export class Rendering {
@@ -93,18 +95,23 @@ export class Rendering {
       if (status === 200) this.#learn(question, () => tokensOfRendered(text));
       else {
         this.counts.failed += 1;
-        if (status === 404 || status === 405 || status === 501) this.#rest(endpoint, path);
+        if (status === 404 || status === 405 || status === 501) this.#rest(endpoint, path, REST_MS);
       }
     } catch {
       this.counts.failed += 1;
+      this.#rest(endpoint, path, SHORT_REST_MS);
     }
     this.#asked.delete(endpoint.name);
     this.#next();
   }
 
-  #rest({ name }: Endpoint, path: string): void {
+  /** What waits for it is not asked either: it would keep the places of others. */
+  #rest({ name }: Endpoint, path: string, restMs: number): void {
     if (this.#resting.size > 10_000) this.#resting.clear();
-    this.#resting.set(`${name} ${path}`, this.#now() + REST_MS);
+    this.#resting.set(`${name} ${path}`, this.#now() + restMs);
+    const left = this.#waiting.filter((question) => this.knows(question.path, question.endpoint));
+    this.counts.failed += this.#waiting.length - left.length;
+    this.#waiting = left;
   }
 
   #learn(question: TokenQuestion, read: () => readonly number[]): void {
