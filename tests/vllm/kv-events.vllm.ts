@@ -16,6 +16,8 @@ const PORTS = [8181, 8182] as const;
 const CACHE = ["--num-gpu-blocks-override", "300"];
 const SHAPE = { turns: 4, firstChars: 800, laterChars: 500, answerTokens: 32, users: 8, thinkMs: 300 };
 const CONVERSATIONS = 24;
+/** Of the prefix index: what is behind a prompt's last whole block is not predicted. The tiny model has about a token for each byte. */
+const OWN_BLOCK_TOKENS = 256;
 const ADAPTER = "food-review-v1";
 
 const dir = vllmDir();
@@ -94,7 +96,7 @@ function events(vllm: string, chosen: readonly string[]): void {
       [0, 0],
     );
     for (const { predictedCachedTokens: predicted, cachedTokens: cached } of lines.slice(2))
-      assert.ok(cached > 0 && Math.abs(predicted - cached) <= 64, `${predicted} predicted, ${cached} cached`);
+      assert.ok(cached > 0 && Math.abs(predicted - cached) <= OWN_BLOCK_TOKENS, `${predicted} predicted, ${cached} cached`);
     assert.equal(
       status().replicas.every(({ standing }) => standing === "believed"),
       true,
