@@ -57,7 +57,7 @@ export class LiveParts implements RouterParts {
       faults: plugins.faults,
       memory,
       load,
-      facts: () => pool.facts,
+      ...{ facts: () => pool.facts, prefixIndex: () => pool.prefixIndex },
       nextTurn,
       ...{ adapters: () => this.adapters, running: () => this.changeable },
     };

@@ -7,6 +7,7 @@ import type { FaultReporter } from "./plugin-watch/plugin-faults.ts";
 import type { Services } from "./services.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
+import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { HttpPost } from "./wire/http-get-result.ts";
 
 /** What features that come with the router are made with, beside what every plugin gets. */
@@ -19,6 +20,7 @@ export interface RouterAccess {
   readonly memory: MemoryBudget;
   readonly load: LoadTable;
   facts(): Facts;
+  prefixIndex(): PrefixIndex | undefined;
   /** Calls `run` in a later turn of the event loop. */
   nextTurn(run: () => void): void;
   /** Undefined where there are no replicas. */
@@ -47,7 +49,7 @@ export function withoutRouter({ clock, random, log }: Services): RouterAccess {
     faults: { report() {} },
     memory: new MemoryBudget(Number.POSITIVE_INFINITY, clock),
     load: new LoadTable(),
-    facts: () => facts,
+    ...{ facts: () => facts, prefixIndex: () => undefined },
     nextTurn: (run) => void clock.after(0, run),
     adapters: () => undefined,
     running: () => undefined,

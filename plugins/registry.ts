@@ -21,6 +21,7 @@ import disaggregation from "./features/disaggregation/feature.ts";
 import ejection from "./features/ejection/feature.ts";
 import keepAlive from "./features/keep-alive/feature.ts";
 import kubernetes from "./features/kubernetes/feature.ts";
+import kvEvents from "./features/kv-events/feature.ts";
 import mirror from "./features/mirror/feature.ts";
 import models from "./features/models/feature.ts";
 import quarantine from "./features/quarantine/feature.ts";
@@ -110,6 +111,7 @@ const definitions: readonly Definition[] = [
     ejection,
     kubernetes,
     rollouts,
+    kvEvents,
   ],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];

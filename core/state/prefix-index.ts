@@ -1,3 +1,4 @@
+import type { CacheTestimony, CacheWitness } from "../contract/cache-witness.ts";
 import type { PrefixMatch } from "../contract/prefix-match.ts";
 import { type CountedPart, NO_PARTS } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/span.ts";
@@ -6,7 +7,8 @@ import { HitTrust } from "./hit-trust.ts";
 import { BYTES_PER_TOKEN } from "./part-size.ts";
 import { blockEnds, wholeBlocks } from "./prefix-blocks.ts";
 import { PrefixHasher, type PrefixKey, SECRET_WORDS } from "./prefix-hash.ts";
-import { type Admission, type Chain, Residency, type SlotResidency } from "./residency.ts";
+import type { PrefixIndexStats } from "./prefix-stats.ts";
+import { type Admission, type Chain, Residency } from "./residency.ts";
 
 export interface PrefixIndexSettings {
   /** Prompt bytes in each of the first blocks; later blocks grow. */
@@ -23,15 +25,6 @@ export interface PrefixIndexSettings {
   readonly secret?: ArrayLike<number> | undefined;
 }
 
-export interface PrefixIndexStats {
-  readonly entries: number;
-  readonly maxEntries: number;
-  /** Bytes reserved in total; the system commits memory only as it is used. */
-  readonly bytes: number;
-  /** Slots that hold at least one entry. */
-  readonly slots: readonly SlotResidency[];
-}
-
 const DEFAULT_CAPACITY_TOKENS = 524_288;
 const DEFAULT_MAX_PROMPT_TOKENS = 1_048_576;
 /** The table counts tokens in 16 bits per block and 32 bits per slot. */
@@ -40,6 +33,8 @@ const MAX_CAPACITY_TOKENS = 2 ** 30;
 
 /** Which prompt prefixes each endpoint's KV cache is believed to hold, judged by the prompts that were sent there. */
 export class PrefixIndex {
+  /** Where it has a word, it counts before what this index believes. */
+  witness: CacheWitness | undefined;
   readonly #ends: Int32Array;
   readonly #hasher: PrefixHasher;
   readonly #residency: Residency;
@@ -67,7 +62,9 @@ export class PrefixIndex {
     const prompt = hashedPrompt(spans, promptTokens, parts);
     const blocks = wholeBlocks(this.#ends, prompt.bytes);
     const hashes = this.#hasher.hash(key, body, spans, this.#ends, blocks, prompt.parts);
-    return new PromptPrefix(this.#residency, hashes, this.#ends, prompt, this.#trust);
+    const prefix = new PromptPrefix(this.#residency, hashes, this.#ends, prompt, this.#trust);
+    prefix.testimony = this.witness?.about(prefix);
+    return prefix;
   }
 
   /** The request was sent to the slot's endpoint, which will hold its whole prompt. Ignores a `prefix` not made by `match`. */
@@ -118,6 +115,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
   readonly blocks: number;
   readonly hashes: readonly number[];
   readonly residency: Residency;
+  testimony: CacheTestimony | undefined = undefined;
   readonly #ends: Int32Array;
   readonly #prompt: HashedPrompt;
   /** Estimated tokens of the whole prompt. */
@@ -151,7 +149,8 @@ export class PromptPrefix implements PrefixMatch, Chain {
   }
 
   matchedTokens(slot: number): number {
-    return Math.round(Math.min(this.#tokens, this.heldTokens(slot) * this.#trust.of(slot)));
+    const believed = Math.round(Math.min(this.#tokens, this.heldTokens(slot) * this.#trust.of(slot)));
+    return this.testimony?.heldTokens(slot, believed) ?? believed;
   }
 
   /** Tokens of the blocks held, without the slot's correction by `HitTrust`. */
@@ -164,7 +163,9 @@ export class PromptPrefix implements PrefixMatch, Chain {
   }
 
   matchedFraction(slot: number): number {
-    return this.blocks === 0 ? 0 : this.#tokensIn(this.matchedBlocks(slot)) / this.#tokensIn(this.blocks);
+    if (this.blocks === 0) return 0;
+    const believed = this.heldTokens(slot);
+    return Math.min(1, (this.testimony?.heldTokens(slot, believed) ?? believed) / this.#tokensIn(this.blocks));
   }
 
   tokensIn(block: number): number {

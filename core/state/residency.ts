@@ -1,3 +1,4 @@
+import type { SlotResidency } from "./prefix-stats.ts";
 import { CHILDREN, PARENT, PrefixTable, STAMP } from "./prefix-table.ts";
 import { RecencyLists } from "./recency-lists.ts";
 import { ReuseAge } from "./reuse-age.ts";
@@ -22,13 +23,6 @@ export interface Admission {
   /** Leading blocks that the slot held before. */
   readonly from: number;
   readonly stamp: number;
-}
-
-export interface SlotResidency {
-  readonly slot: number;
-  readonly entries: number;
-  readonly tokens: number;
-  readonly capacityTokens: number;
 }
 
 /** XORed with the hash of a prompt's last block, they give the hash of the text generated after it. */

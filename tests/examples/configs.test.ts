@@ -21,6 +21,7 @@ describe("every example config can run", () => {
     ["latency-predictor/router.yaml"],
     ["prefix-aware.yaml"],
     ["disaggregation.yaml"],
+    ["kv-events.yaml"],
     ["custom-scorer.yaml"],
     ...PLUGINS.map((name) => [name]),
     ["observability/tracing.yaml"],

@@ -17,6 +17,9 @@ import { Conversations } from "../../plugins/features/conversations/conversation
 import { conversationsSection } from "../../plugins/features/conversations/conversations-config.ts";
 import { conversationMetrics } from "../../plugins/features/conversations/conversations-shown.ts";
 import { ejectionMetrics } from "../../plugins/features/ejection/ejection-metrics.ts";
+import { kvEventsSection } from "../../plugins/features/kv-events/kv-events-config.ts";
+import { kvEventsMetrics, type ShownEvents } from "../../plugins/features/kv-events/kv-events-shown.ts";
+import { ReplicaCache } from "../../plugins/features/kv-events/replica-cache.ts";
 import { mirrorMetrics } from "../../plugins/features/mirror/mirror-metrics.ts";
 import { MirrorTally } from "../../plugins/features/mirror/mirror-tally.ts";
 import { Quarantine } from "../../plugins/features/quarantine/quarantine.ts";
@@ -122,6 +125,14 @@ function usedScale(): Scale {
   return scale;
 }
 
+function usedEvents(): ShownEvents {
+  return {
+    settings: kvEventsSection.schema.parse({}),
+    caches: { all: () => [new ReplicaCache(makeEndpoints(1)[0]!, () => undefined)] },
+    rendering: { counts: { learned: 1, failed: 0, dropped: 0 } },
+  };
+}
+
 function usedLine(): WaitingLine {
   const line = new WaitingLine(withoutRouter({ clock: systemClock, random: Math.random, log: silentLog }));
   line.isOn = true;
@@ -195,6 +206,7 @@ export function fullPage(): string {
       ...ejectionMetrics(view),
       ...clusterMetrics({ verdicts: [USED_REWRITE], keptNames: [], staleSinceMs: undefined, isWriter: true }),
       ...rolloutMetrics(() => ({ figures: FIGURES, guard: GUARD }), view.config.mappings),
+      ...kvEventsMetrics(usedEvents()),
       ...new Tunnels().metrics(),
     ],
   });

@@ -1,0 +1,96 @@
+import { BlockHash } from "../events/block-hash.ts";
+import { EventReader, type EventSink } from "../events/event-reader.ts";
+import type { StoredBlocks } from "../events/stored-blocks.ts";
+import { type BlockBudget, BlockTable } from "./block-table.ts";
+
+/** What one engine's cache holds, by its events. */
+export class EngineBlocks implements EventSink {
+  /** Tokens in a block; 0 before the first event that tells. */
+  blockTokens = 0;
+  /** How often the engine said that it has dropped all. */
+  clears = 0;
+  /** Blocks of which it is unknown what is before them, because that was stored before anybody listened. */
+  orphans = 0;
+  /** There was no room for all of its blocks: the table misses some. */
+  isCut = false;
+  /** All that the cache may hold has been told. */
+  isWhole = false;
+  readonly #table: BlockTable;
+  readonly #hash = new BlockHash();
+  readonly #reader = new EventReader(this);
+
+  constructor(budget: BlockBudget) {
+    this.#table = new BlockTable(budget);
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Takes one batch. Throws a RangeError for what is none. Returns the time in it, in seconds. */
+  take(payload: Uint8Array): number {
+    return this.#reader.read(payload);
+  }
+
+  holds(keyLow: number, keyHigh: number): boolean {
+    return this.#table.holds(keyLow, keyHigh);
+  }
+
+  /** Nothing is known any more; `isEmpty`: the cache is empty, so that is all there is to know. */
+  forget(isEmpty: boolean): void {
+    this.#table.clear();
+    this.#reader.restarted();
+    this.isCut = false;
+    this.isWhole = isEmpty;
+  }
+
+  stored(stored: StoredBlocks, medium: number): void {
+    const { hashes, tokens, extras, count, blockTokens } = stored;
+    const table = this.#table;
+    const hash = this.#hash;
+    if (blockTokens > 0 && blockTokens !== this.blockTokens) this.#resize(blockTokens);
+    hash.begin();
+    let isLinked = blockTokens > 0 && (!stored.hasParent || this.#follow(stored.parentLow, stored.parentHigh));
+    for (let i = 0; i < count; i++) {
+      const [low, high] = [hashes[2 * i]!, hashes[2 * i + 1]!];
+      const entry = table.find(low, high);
+      if (entry !== 0) {
+        table.mark(entry, medium);
+        hash.begin(table.keyLow(entry), table.keyHigh(entry));
+        isLinked = blockTokens > 0;
+        continue;
+      }
+      if (!isLinked) {
+        this.orphans += 1;
+        continue;
+      }
+      hash.link(tokens[2 * i]!, tokens[2 * i + 1]!, extras[2 * i]!, extras[2 * i + 1]!);
+      if (!table.add(low, high, hash.low, hash.high, medium)) this.isCut = true;
+    }
+  }
+
+  removed(low: number, high: number, medium: number): void {
+    this.#table.remove(low, high, medium);
+  }
+
+  cleared(): void {
+    this.#table.clear();
+    this.clears += 1;
+    this.isCut = false;
+    this.isWhole = true;
+  }
+
+  /** The next block's key is made of that of this block. */
+  #follow(low: number, high: number): boolean {
+    const entry = this.#table.find(low, high);
+    if (entry === 0) return false;
+    this.#hash.begin(this.#table.keyLow(entry), this.#table.keyHigh(entry));
+    return true;
+  }
+
+  /** Blocks of one size are no prefixes of those of another. */
+  #resize(blockTokens: number): void {
+    if (this.blockTokens !== 0) this.forget(false);
+    this.blockTokens = blockTokens;
+  }
+}

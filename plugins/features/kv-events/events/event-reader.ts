@@ -1,0 +1,256 @@
+import { BlockHash } from "./block-hash.ts";
+import { MessagePack } from "./message-pack.ts";
+import { MOST_BLOCKS, StoredBlocks } from "./stored-blocks.ts";
+import { Words } from "./words.ts";
+
+/** Where an engine has a block: in the accelerator's memory, or beside it, from where it is loaded. */
+export const ON_GPU = 1;
+export const ON_CPU = 2;
+
+export interface EventSink {
+  /** `stored` is used again for the next event. */
+  stored(stored: StoredBlocks, medium: number): void;
+  removed(low: number, high: number, medium: number): void;
+  cleared(): void;
+}
+
+/** Extra members of a block's key may be lists themselves. */
+const MOST_DEPTH = 4;
+
+// Numbers of the fields that are read, in the order in which lists have them.
+const [HASHES, PARENT, TOKENS, , LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const STORED_FIELDS = [
+  "block_hashes",
+  "parent_block_hash",
+  "token_ids",
+  "block_size",
+  "lora_id",
+  "medium",
+  "lora_name",
+  "extra_keys",
+  "group_idx",
+  "kv_cache_spec_kind",
+];
+const STORED_LIST = [HASHES, PARENT, TOKENS, 3, LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND];
+const REMOVED_LIST = [HASHES, MEDIUM, GROUP];
+
+/** The number that the key of an event's type has among a map's keys. */
+const TYPE = STORED_FIELDS.length;
+const KEYS = new Words([...STORED_FIELDS, "type"]);
+
+const TYPES = new Words(["BlockStored", "BlockRemoved", "AllBlocksCleared"]);
+const [STORED, REMOVED, CLEARED] = [0, 1, 2];
+
+/** Of each name the medium that it stands for. What others may share, or nobody knows, stands for none. */
+const MEDIA = [ON_GPU, ON_GPU, ON_GPU, ON_CPU, ON_CPU, ON_CPU];
+const MEDIUM_NAMES = new Words(["GPU", "gpu", "XPU", "CPU", "CPU_PINNED", "cpu"]);
+
+/** Of layers that keep all tokens. */
+const FULL_KINDS = new Words(["full_attention", "mla_attention", "full", "mla"]);
+
+/**
+ * Reads the batches that vLLM and SGLang publish: a list of a time, events and a rank. An event is a map with its type, as in newer ones of
+ * vLLM, or a list that begins with it. Of several groups of layers it follows the first one that keeps all tokens.
+ */
+export class EventReader {
+  readonly #sink: EventSink;
+  readonly #pack = new MessagePack();
+  readonly #hash = new BlockHash();
+  readonly #stored = new StoredBlocks();
+  /** The group of layers whose blocks are followed; undefined before the first one, or where events name none. */
+  #group: number | undefined;
+  // Of the event that is read: where its parts are, or -1.
+  readonly #at = new Int32Array(STORED_FIELDS.length);
+
+  constructor(sink: EventSink) {
+    this.#sink = sink;
+  }
+
+  /** Throws a RangeError for what is no batch; what is read before it is told. Returns the time that the batch has, in seconds. */
+  read(payload: Uint8Array): number {
+    const pack = this.#pack;
+    pack.use(payload);
+    const members = pack.list();
+    if (members < 2) throw new RangeError("a batch of events has two members at least");
+    const time = timeOf(payload, pack);
+    const events = pack.list();
+    for (let i = 0; i < events; i++) this.#event();
+    return time;
+  }
+
+  /** The engine is another process now. */
+  restarted(): void {
+    this.#group = undefined;
+  }
+
+  #event(): void {
+    const pack = this.#pack;
+    const isMap = pack.isMap();
+    this.#at.fill(-1);
+    const type = isMap ? this.#mapPlaces() : this.#listPlaces();
+    const end = pack.at;
+    if (type === CLEARED) this.#sink.cleared();
+    else if (type === STORED) this.#tellStored();
+    else if (type === REMOVED) this.#tellRemoved();
+    pack.at = end;
+  }
+
+  /** Finds where the fields are, and passes over the event. Returns its type; -1 for one that is not known. */
+  #mapPlaces(): number {
+    const pack = this.#pack;
+    let type = -1;
+    for (let left = pack.map(); left > 0; left--) {
+      const key = pack.word(KEYS);
+      if (key === TYPE) type = pack.word(TYPES);
+      else {
+        if (key >= 0) this.#at[key] = pack.at;
+        pack.skip();
+      }
+    }
+    return type;
+  }
+
+  #listPlaces(): number {
+    const pack = this.#pack;
+    const members = pack.list();
+    if (members === 0) throw new RangeError("an event has no type");
+    const type = pack.word(TYPES);
+    const fields = type === REMOVED ? REMOVED_LIST : STORED_LIST;
+    for (let i = 0; i < members - 1; i++) {
+      const field = fields[i];
+      if (field !== undefined) this.#at[field] = pack.at;
+      pack.skip();
+    }
+    return type;
+  }
+
+  #tellStored(): void {
+    const medium = this.#medium();
+    if (medium === 0 || !this.#isFollowed(true) || !this.#go(HASHES)) return;
+    const pack = this.#pack;
+    const stored = this.#stored;
+    const count = pack.list();
+    if (count === 0) return;
+    if (count > MOST_BLOCKS) throw new RangeError(`an event has more than ${MOST_BLOCKS} blocks`);
+    stored.begin(count);
+    for (let i = 0; i < count; i++) {
+      pack.digest();
+      stored.hashes[2 * i] = pack.low;
+      stored.hashes[2 * i + 1] = pack.high;
+    }
+    if (this.#go(PARENT)) {
+      pack.digest();
+      stored.hasParent = true;
+      stored.parentLow = pack.low;
+      stored.parentHigh = pack.high;
+    }
+    if (this.#readExtras()) this.#readTokens();
+    this.#sink.stored(stored, medium);
+  }
+
+  #tellRemoved(): void {
+    const medium = this.#medium();
+    if (medium === 0 || !this.#isFollowed(false) || !this.#go(HASHES)) return;
+    const pack = this.#pack;
+    for (let left = pack.list(); left > 0; left--) {
+      pack.digest();
+      this.#sink.removed(pack.low, pack.high, medium);
+    }
+  }
+
+  /** The hash of each block's tokens. Where they are not as many as the blocks have, it can't be said which are whose. */
+  #readTokens(): void {
+    if (!this.#go(TOKENS)) return;
+    const pack = this.#pack;
+    const hash = this.#hash;
+    const stored = this.#stored;
+    const each = pack.list() / stored.count;
+    if (!Number.isInteger(each) || each === 0) return;
+    for (let i = 0; i < stored.count; i++) {
+      hash.begin();
+      pack.hashNumbers(each, hash);
+      stored.tokens[2 * i] = hash.low;
+      stored.tokens[2 * i + 1] = hash.high;
+    }
+    stored.blockTokens = each;
+  }
+
+  /** False if blocks depend on something that the event does not say. */
+  #readExtras(): boolean {
+    const pack = this.#pack;
+    const hash = this.#hash;
+    const stored = this.#stored;
+    if (this.#go(EXTRAS)) {
+      const lists = pack.list();
+      if (lists !== stored.count) return false;
+      for (let i = 0; i < lists; i++) {
+        if (pack.nil()) continue;
+        hash.begin();
+        this.#addExtra(MOST_DEPTH);
+        stored.extras[2 * i] = hash.low;
+        stored.extras[2 * i + 1] = hash.high;
+      }
+      return true;
+    }
+    if (!this.#go(LORA_NAME)) return !this.#go(LORA_ID);
+    hash.begin();
+    hash.add(1);
+    hash.addBytes(pack.content());
+    for (let i = 0; i < stored.count; i++) {
+      stored.extras[2 * i] = hash.low;
+      stored.extras[2 * i + 1] = hash.high;
+    }
+    return true;
+  }
+
+  #addExtra(depth: number): void {
+    const pack = this.#pack;
+    const hash = this.#hash;
+    if (pack.isText() || pack.isBytes()) hash.addBytes(pack.content());
+    else if (pack.isNumber()) {
+      pack.number();
+      hash.add(pack.low);
+    } else if (pack.isList() && depth > 0) {
+      const members = pack.list();
+      hash.add(members);
+      for (let i = 0; i < members; i++) this.#addExtra(depth - 1);
+    } else pack.skip();
+  }
+
+  /** 0 for a medium that other replicas may share, or that is not known. An event without one is of the accelerator. */
+  #medium(): number {
+    if (!this.#go(MEDIUM)) return ON_GPU;
+    return MEDIA[this.#pack.word(MEDIUM_NAMES)] ?? 0;
+  }
+
+  /** Windows and states of layers are no prefixes. */
+  #isFollowed(isStored: boolean): boolean {
+    const group = this.#go(GROUP) ? this.#groupNumber() : undefined;
+    if (group === undefined) return true;
+    if (isStored && this.#group === undefined) {
+      if (this.#go(KIND) && this.#pack.word(FULL_KINDS) < 0) return false;
+      this.#group = group;
+    }
+    return group === this.#group;
+  }
+
+  #groupNumber(): number {
+    this.#pack.number();
+    return this.#pack.low;
+  }
+
+  /** Goes to a field; false if the event does not have it, or nil in it. */
+  #go(field: number): boolean {
+    const at = this.#at[field]!;
+    if (at < 0) return false;
+    this.#pack.at = at;
+    return !this.#pack.nil();
+  }
+}
+
+function timeOf(payload: Uint8Array, pack: MessagePack): number {
+  const isDouble = pack.type === 0xcb && pack.left >= 9;
+  const time = isDouble ? new DataView(payload.buffer, payload.byteOffset + pack.at + 1, 8).getFloat64(0) : Number.NaN;
+  pack.skip();
+  return time;
+}
