@@ -138,7 +138,7 @@ export class KvEvents implements CacheWitness {
     const isOwn = path.endsWith("/generate");
     if (settings === undefined || (!settings.renderPrompts && !isOwn) || promptParts.length > 0 || isFollowUp) return;
     if (body.length > MOST_BODY_BYTES || !rendering.knows(path, endpoint)) return;
-    const draft = makeDraft(request, run, run.config.settings, undefined);
+    const draft = makeDraft(request, run, undefined);
     const adapter = this.#isAdapter(endpoint, target) ? target : "";
     const extras = { adapter, salt: cacheSalt };
     rendering.ask({
