@@ -31,7 +31,7 @@ const IN_PROBES = ["liveness", "readiness"] as const;
 /** Replicas of pairs are listed as replicas that do both. */
 const takePair: Take = ({ words }, draft) => {
   const [effect, why] = draft.addEndpoint(words[0] ?? "");
-  return effect === "taken over" ? ["left out", `${PAIRS}; it is listed as a replica that does`] : [effect, why];
+  return effect === "taken over" ? ["left out", `it is listed as a replica: ${PAIRS}`] : [effect, why];
 };
 
 const takeWorkers: Take = (given, draft) => {

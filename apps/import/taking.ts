@@ -132,6 +132,6 @@ export const takeEjectionTime = takeNumber({
   why: "for the first time; each further time is twice as long",
 });
 
-export const PAIRS = "prefill and decode are not separated here: one replica does both for a request";
+export const PAIRS = "label the replicas and write spec.disaggregation (docs/disaggregation.md)";
 export const OTLP = leftOut("list the plugin otel-traces: it speaks OTLP over HTTP (port 4318), not gRPC");
 export const LOGS = noMeaning("logs go to the standard output and the standard error");

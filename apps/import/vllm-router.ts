@@ -2,8 +2,7 @@ import { flag, flags } from "./command-line.ts";
 import { leftOut, noMeaning } from "./finding.ts";
 import { flagSource, isProgram } from "./flag-source.ts";
 import { needSelector, SHARED_FLAGS } from "./router-flags.ts";
-
-const PAIRS = "prefill and decode are not separated here";
+import { PAIRS } from "./taking.ts";
 
 /** The router of the vLLM project (vllm-project/router). */
 export const vllmRouter = flagSource({

@@ -3,6 +3,7 @@ import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Resource } from "../read/fit.ts";
 import { reportIssues } from "../read/issues.ts";
 import { describe, didYouMean, isMapping, type Path, quoted } from "../read/problems.ts";
+import { PAIR_JOBS } from "./pair-jobs.ts";
 import type { PickerDocument } from "./schema.ts";
 import {
   BUILT_IN_JOBS,
@@ -17,6 +18,8 @@ import {
 } from "./types.ts";
 
 export type PickerResource = Resource<PickerDocument>;
+
+const JOBS = { ...BUILT_IN_JOBS, ...PAIR_JOBS };
 
 /** What a reference names: an entry of `plugins`, or a type that needs none. */
 interface Referent {
@@ -48,7 +51,7 @@ export function readEntries({ document, report }: PickerResource): readonly Entr
 }
 
 /** Undefined for a type that becomes a plugin, or is none. */
-export const jobOf = (type: string) => (Object.hasOwn(BUILT_IN_JOBS, type) ? BUILT_IN_JOBS[type] : undefined);
+export const jobOf = (type: string) => (Object.hasOwn(JOBS, type) ? JOBS[type] : undefined);
 
 function roleOf(type: string): string | undefined {
   const job = jobOf(type);

@@ -1,7 +1,6 @@
 import { z } from "../../core/contract/options.ts";
 import type { EntryEffect } from "../router/read.ts";
 import { durationMs } from "../schema/units.ts";
-import { PAIR_JOBS } from "./pair-jobs.ts";
 
 /** What to do instead of a parameter, unless its value asks for nothing else than what is so here. Without `agrees`, false does. */
 export interface RefusedValue {
@@ -65,7 +64,6 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     why: "each rank is an endpoint of its own, and gets its requests at its own port instead of the primary one",
     schema: z.strictObject({ primaryPort }),
   },
-  ...PAIR_JOBS,
   "approx-prefix-cache-producer": {
     role: "producer",
     effect: "changed",

@@ -57,9 +57,9 @@ describe("deploy/pair.yaml", () => {
     const { config, problems = [] } = await loadTexts([{ file: "signalbox.yaml", text }], builtIns);
     assert.deepEqual(problems.map(formatProblem), []);
     assert.ok(config!.features.get("disaggregation"));
-    const { selector } = (config!.features.get("kubernetes") as { readonly replicas: { readonly selector: object } }).replicas;
+    const { labels } = (config!.features.get("kubernetes") as { readonly replicas: { readonly labels: object } }).replicas;
     for (const name of ["vllm-prefill", "vllm-decode"])
-      for (const [key, value] of Object.entries(selector)) assert.equal(templateOf(name).metadata.labels[key], value);
+      for (const [key, value] of Object.entries(labels)) assert.equal(templateOf(name).metadata.labels[key], value);
   });
 
   it("makes pairs: each pod has its role, and listens where the router asks", () => {

@@ -13,7 +13,7 @@ import { Planning } from "./planning.ts";
 import type { Transfer } from "./transfer.ts";
 import { TransferTimes } from "./transfer-times.ts";
 import { TRANSFERS } from "./transfers/list.ts";
-import { PREFILLER } from "./transfers/side-car.ts";
+import { PREFILLER, sideCar } from "./transfers/side-car.ts";
 
 /** Has prompts processed on other replicas than their answers are generated on. */
 export default sectionFeature({
@@ -38,7 +38,9 @@ export default sectionFeature({
       send(run, owner) {
         // Another feature may plan, whose legs are not these.
         if (run.ticket.decision?.pairing?.isPaired !== true) return undefined;
-        const sending = new PairedSending(run as Run, owner, { transfer, planning, times, timeoutMs });
+        // A gateway sends the request itself, so that what stands behind it must make the exchange.
+        const how = (run as Run).response.gateway === undefined ? transfer : sideCar;
+        const sending = new PairedSending(run as Run, owner, { transfer: how, planning, times, timeoutMs });
         open.set(run.ticket, sending);
         return sending;
       },

@@ -22,7 +22,6 @@ import type { Planning } from "./planning.ts";
 import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
 import type { Pair, Transfer } from "./transfer.ts";
 import type { TransferTimes } from "./transfer-times.ts";
-import { sideCar } from "./transfers/side-car.ts";
 
 /** What the pairs of a config have in common. */
 export interface PairParts {
@@ -82,11 +81,11 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   }
 
   begin(nowMs: number): void {
-    const { ticket, pool, response } = this.#run;
+    const { ticket, pool } = this.#run;
     const { order } = this.#parts.transfer;
     const isRateKnown = pool.load.at(nowMs).isRateKnown(this.#prefillLeg.order[0]!.slot);
     ticket.expectedFirstByteMs = isRateKnown ? ticket.decision!.pairing!.pairMs : Number.NaN;
-    if (order === "told" || response.gateway !== undefined) return this.#tell(nowMs);
+    if (order === "told") return this.#tell(nowMs);
     // Others that come meanwhile must see it there.
     if (order === "first") this.#reserved = this.#book(this.#decodeEndpoint, "decode", nowMs);
     const pair = this.#beginPair(nowMs);
@@ -217,7 +216,6 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const prefill = this.#prefillLeg.order[0]!;
     const { gateway } = run.response;
-    this.#record.transfer = sideCar.type;
     const draft = toldDraft(run, prefill);
     this.#reserved = this.#book(prefill, "prefill", nowMs);
     this.#decode =

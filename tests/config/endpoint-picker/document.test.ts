@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { PAIR_JOBS } from "../../../config/endpoint-picker/pair-jobs.ts";
 import { BUILT_IN_JOBS, FILE_DISCOVERY, FLOW_POLICIES, PARSER_TYPES } from "../../../config/endpoint-picker/types.ts";
 import { REFUSED_TYPES } from "../../../config/plugins/refused-types.ts";
 import { REFERENCE_NAMES } from "../../../plugins/reference-names.ts";
@@ -24,6 +25,7 @@ test("the table has every type that is known, once", () => {
     ...policies,
     ...Object.keys(REFERENCE_NAMES),
     ...Object.keys(BUILT_IN_JOBS),
+    ...Object.keys(PAIR_JOBS),
     ...Object.keys(PARSER_TYPES),
     FILE_DISCOVERY,
     ...SHARED,
