@@ -1,6 +1,9 @@
+import type { LegRole } from "../../../core/contract/decision.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Attempt, PrefillRecord } from "../../../core/contract/outcome.ts";
+import { Booking } from "../../../core/pool/booking.ts";
 import type { Run } from "../../../core/run.ts";
+import { UNWATCHED } from "../../../core/state/traffic.ts";
 
 /** A record while it is written. */
 export type OpenRecord = { -readonly [Key in keyof PrefillRecord]: PrefillRecord[Key] };
@@ -34,6 +37,11 @@ const PATIENCE_MS = 1_000;
 /** How long the other endpoint of two that meet may take to refuse a request that one has refused: its word goes to the client. */
 export function patienceMs(cause: string): number {
   return REFUSED.test(cause) ? PATIENCE_MS : 0;
+}
+
+/** A part of the load of an endpoint that has not got the request yet, or gets it from another one. */
+export function reservation({ ticket, pool }: Run, endpoint: Endpoint, role: LegRole, nowMs: number): Booking {
+  return new Booking(ticket.request!, endpoint, pool, UNWATCHED, nowMs, role);
 }
 
 /** 63 random bits. */

@@ -11,13 +11,12 @@ import { Forward } from "../../../core/forward/forward.ts";
 import { Relay } from "../../../core/forward/relay.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
 import type { TryReader } from "../../../core/forward/try-reader.ts";
-import { Booking } from "../../../core/pool/booking.ts";
+import type { Booking } from "../../../core/pool/booking.ts";
 import type { ReplicaConnection } from "../../../core/pool/connections.ts";
 import type { Run } from "../../../core/run.ts";
-import { UNWATCHED } from "../../../core/state/traffic.ts";
 import { HeldHead } from "./held-head.ts";
 import { answerDraft, promptDraft, toldDraft, wholeDraft } from "./pair-drafts.ts";
-import { newRecord, newRoom, noteAlone, type OpenRecord, patienceMs } from "./pair-record.ts";
+import { newRecord, newRoom, noteAlone, type OpenRecord, patienceMs, reservation } from "./pair-record.ts";
 import type { Planning } from "./planning.ts";
 import { PrefillLeg, type PrefillOwner } from "./prefill-leg.ts";
 import type { Pair, Transfer } from "./transfer.ts";
@@ -87,7 +86,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     ticket.expectedFirstByteMs = isRateKnown ? ticket.decision!.pairing!.pairMs : Number.NaN;
     if (order === "told") return this.#tell(nowMs);
     // Others that come meanwhile must see it there.
-    if (order === "first") this.#reserved = this.#book(this.#decodeEndpoint, "decode", nowMs);
+    if (order === "first") this.#reserved = reservation(this.#run, this.#decodeEndpoint, "decode", nowMs);
     const pair = this.#beginPair(nowMs);
     if (order === "together") this.#sendDecode(pair, NO_BYTES, nowMs);
   }
@@ -217,7 +216,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const prefill = this.#prefillLeg.order[0]!;
     const { gateway } = run.response;
     const draft = toldDraft(run, prefill);
-    this.#reserved = this.#book(prefill, "prefill", nowMs);
+    this.#reserved = reservation(run, prefill, "prefill", nowMs);
     this.#decode =
       gateway === undefined
         ? new Forward(run, run.ticket.request!, this.#decodeLeg, draft, this, this)
@@ -287,10 +286,6 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
   /** Those that are transferred. */
   get #tokens(): number {
     return this.#run.ticket.decision!.pairing!.uncachedTokens;
-  }
-
-  #book(endpoint: Endpoint, role: "prefill" | "decode", nowMs: number): Booking {
-    return new Booking(this.#run.ticket.request!, endpoint, this.#run.pool, UNWATCHED, nowMs, role);
   }
 
   #release(): void {
