@@ -3,10 +3,13 @@ import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { NameSet } from "./contract/name-set.ts";
 import type { PluginHost } from "./contract/plugin.ts";
+import type { EndpointJudge } from "./judge.ts";
 import type { FaultReporter } from "./plugin-watch/plugin-faults.ts";
+import type { OperatorIntents } from "./pool/operator-intents.ts";
 import type { Services } from "./services.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
+import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { HttpPost } from "./wire/http-get-result.ts";
 
 /** What features that come with the router are made with, beside what every plugin gets. */
@@ -19,6 +22,10 @@ export interface RouterAccess {
   readonly memory: MemoryBudget;
   readonly load: LoadTable;
   facts(): Facts;
+  /** Undefined when no plugin reads prefixes. */
+  prefixes(): PrefixIndex | undefined;
+  /** Who says which endpoints are not used; undefined where no replicas are. */
+  control(): { readonly judge: EndpointJudge; readonly intents: OperatorIntents } | undefined;
   /** Calls `run` in a later turn of the event loop. */
   nextTurn(run: () => void): void;
   /** Undefined where there are no replicas. */
@@ -48,6 +55,8 @@ export function withoutRouter({ clock, random, log }: Services): RouterAccess {
     memory: new MemoryBudget(Number.POSITIVE_INFINITY, clock),
     load: new LoadTable(),
     facts: () => facts,
+    prefixes: () => undefined,
+    control: () => undefined,
     nextTurn: (run) => void clock.after(0, run),
     adapters: () => undefined,
     running: () => undefined,
