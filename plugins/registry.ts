@@ -27,6 +27,7 @@ import refusedPaths from "./features/refused-paths/feature.ts";
 import rollouts from "./features/rollouts/feature.ts";
 import sessions from "./features/sessions/feature.ts";
 import shadow from "./features/shadow/feature.ts";
+import shared from "./features/shared/feature.ts";
 import websockets from "./features/websockets/feature.ts";
 import attributeFilter from "./filters/attribute-filter.ts";
 import byLabel from "./filters/by-label.ts";
@@ -91,7 +92,7 @@ const definitions: readonly Definition[] = [
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
-  ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts],
+  ...[conversations, auth, keepAlive, sessions, admission, quarantine, shadow, mirror, ejection, kubernetes, rollouts, shared],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];
 

@@ -45,7 +45,7 @@ export class PrefixIndex {
   readonly residency: Residency;
   readonly #hasher: PrefixHasher;
   readonly #defaultCapacity: number;
-  readonly #countsGenerated: boolean;
+  readonly countsGenerated: boolean;
   readonly #trust = new HitTrust();
 
   constructor(settings: PrefixIndexSettings) {
@@ -53,7 +53,7 @@ export class PrefixIndex {
     this.ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
     this.#hasher = new PrefixHasher(settings.secret ?? crypto.getRandomValues(new Uint32Array(SECRET_WORDS)));
     this.#defaultCapacity = capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS);
-    this.#countsGenerated = settings.countGenerated ?? false;
+    this.countsGenerated = settings.countGenerated ?? false;
     this.residency = new Residency(settings.maxBytes, this.#defaultCapacity);
   }
 
@@ -83,7 +83,7 @@ export class PrefixIndex {
 
   /** The response is complete: the cache holds `tokens` generated tokens after the prompt. */
   generated(prefix: PrefixMatch, slot: number, tokens: number): void {
-    if (this.#countsGenerated && this.#isOwn(prefix)) this.residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
+    if (this.countsGenerated && this.#isOwn(prefix)) this.residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
   }
 
   /** The replica restarted, or another one has the slot: its cache is empty. */
