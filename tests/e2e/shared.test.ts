@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { sharedStatusOf } from "../support/admin.ts";
+import { sharedStatusOf } from "../support/features.ts";
 import { exchange, openClient, postBytes } from "../support/raw-client.ts";
 import { outstanding, readyCount, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { answerOk, CHAT, chatPost, STREAM } from "../support/scripted-pool.ts";

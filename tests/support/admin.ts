@@ -67,7 +67,3 @@ export async function askFor(
     body: Buffer.from(answer.slice(headEnd + 4), "latin1").toString("utf8"),
   };
 }
-
-/** What a router knows of others; null where it is alone. */
-export const sharedStatusOf = ({ features }: Pick<Router, "features">): SharedStatus | null =>
-  (features.status() as { readonly shared: SharedStatus | null }).shared;

@@ -32,6 +32,7 @@ export class Standings {
   readonly #words = new Map<string, Word>();
   /** Until when each ejected endpoint is, by its address; on this router's clock. */
   readonly #ejected = new Map<string, number>();
+  #isHearing = false;
 
   constructor(access: Pick<RouterAccess, "control">, clock: Time, outbox: Outbox) {
     this.#access = access;
@@ -83,9 +84,14 @@ export class Standings {
     const judge = this.#access.control()?.judge;
     if (judge?.hear === undefined) return;
     const nowMs = this.#clock.now();
-    if (leftMs === undefined) judge.hear(name, undefined);
-    else if (leftMs > 0) judge.hear(name, { reason, sinceMs: nowMs, untilMs: nowMs + leftMs + LATER_TRIAL_MS });
-    // What follows from it is no news to the others.
+    // What follows from it at once is no news to the others.
+    this.#isHearing = true;
+    try {
+      if (leftMs === undefined) judge.hear(name, undefined);
+      else if (leftMs > 0) judge.hear(name, { reason, sinceMs: nowMs, untilMs: nowMs + leftMs + LATER_TRIAL_MS });
+    } finally {
+      this.#isHearing = false;
+    }
     const { ejection } = judge.standingOf(name);
     if (ejection === undefined) this.#ejected.delete(href);
     else this.#ejected.set(href, ejection.untilMs);
@@ -111,7 +117,7 @@ export class Standings {
 
   #lookAtEjection({ url: { href }, name }: Endpoint): boolean {
     const ejection = this.#access.control()?.judge.standingOf(name).ejection;
-    if (ejection?.untilMs === this.#ejected.get(href)) return false;
+    if (this.#isHearing || ejection?.untilMs === this.#ejected.get(href)) return false;
     if (ejection === undefined) {
       this.#ejected.delete(href);
       this.#outbox.add("returned", this.#outbox.replica(href));
