@@ -5,6 +5,7 @@ import type { NameSet } from "./contract/name-set.ts";
 import type { PluginHost } from "./contract/plugin.ts";
 import type { EndpointJudge } from "./judge.ts";
 import type { FaultReporter } from "./plugin-watch/plugin-faults.ts";
+import type { Carrier } from "./pool/carrier.ts";
 import type { OperatorIntents } from "./pool/operator-intents.ts";
 import type { Services } from "./services.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
@@ -26,6 +27,8 @@ export interface RouterAccess {
   prefixes(): PrefixIndex | undefined;
   /** Who says which endpoints are not used; undefined where no replicas are. */
   control(): { readonly judge: EndpointJudge; readonly intents: OperatorIntents } | undefined;
+  /** What carries messages to other routers, in place of what the config says. */
+  readonly carrier?: Carrier;
   /** Calls `run` in a later turn of the event loop. */
   nextTurn(run: () => void): void;
   /** Undefined where there are no replicas. */

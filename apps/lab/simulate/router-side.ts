@@ -15,6 +15,7 @@ import { groupSources, SourceFacts, type SourceGroup } from "../../../core/contr
 import { NO_JUDGE } from "../../../core/judge.ts";
 import { PluginFaults } from "../../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../../core/plugin-watch/plugin-times.ts";
+import type { Carrier } from "../../../core/pool/carrier.ts";
 import { LivePool } from "../../../core/pool/live-pool.ts";
 import { withoutRouter } from "../../../core/router-host.ts";
 import type { RouterParts } from "../../../core/router-parts.ts";
@@ -26,6 +27,9 @@ import { Probe } from "./probe.ts";
 import type { Replica } from "./replica.ts";
 import type { Trace } from "./trace.ts";
 import type { Upstream } from "./upstream.ts";
+
+/** The feature by which routers agree. */
+const AGREEING = "spec/shared";
 
 /** What a router has when its replicas have just come into service. */
 export type RouterSide = ReturnType<typeof makeRouterSide>;
@@ -39,22 +43,34 @@ export interface RouterSideOptions {
   readonly clock: EventQueue;
   /** Whether replicas may fail. Where they can't, none is ejected, however slow it is. */
   readonly hasFaults: boolean;
+  /** What carries messages to the other routers. */
+  readonly carrier: Carrier;
 }
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
 export function makeRouterSide(options: RouterSideOptions) {
-  const { loaded, upstreams, seed, clock, hasFaults } = options;
+  const { loaded, upstreams, seed, clock, hasFaults, carrier } = options;
   const services = quietServices(clock, seed);
   const connections = new ModelledConnections(upstreams, loaded.config.settings.limits);
   const pool = new LivePool(loaded.config.settings, services, () => connections, prefixSecret(seed));
   const { load } = pool;
-  const access = { ...withoutRouter(services), load, facts: () => pool.facts };
+  let watch: PoolWatch | undefined;
+  const access = {
+    ...withoutRouter(services),
+    load,
+    facts: () => pool.facts,
+    prefixes: () => pool.prefixIndex,
+    control: () => watch,
+    carrier,
+  };
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState(), access);
   pool.prepare(config.settings, plugins.prefixSettings)();
   const { features } = config;
-  // Requests meet those features here that may let them wait.
-  const admitting = config.modules.filter(({ plugin }) => plugin.admit !== undefined).map(({ plugin }) => plugin);
-  const watch = new PoolWatch({
+  // Requests meet those features here that may let them wait; and routers agree where the config says so.
+  const met = config.modules
+    .filter(({ name, plugin }) => plugin.admit !== undefined || name === AGREEING)
+    .map(({ plugin }) => plugin);
+  const watched = new PoolWatch({
     detectors: plugins.detectors,
     features,
     makeJudge: (hasFaults && loaded.sections.find(({ judge }) => judge)?.judge) || (() => NO_JUDGE),
@@ -67,35 +83,36 @@ export function makeRouterSide(options: RouterSideOptions) {
     probeFailure: () => "",
     publish(next) {
       pool.publish(next);
-      for (const feature of admitting) feature.endpointsChanged?.(next.endpoints);
+      for (const feature of met) feature.endpointsChanged?.(next.endpoints);
     },
   });
-  for (const feature of admitting) feature.configured?.(config);
+  watch = watched;
+  for (const feature of met) feature.configured?.(config);
   const specs = specsOf(loaded, upstreams.length);
-  watch.table.discovered(specs);
-  watch.start();
-  const probes = startProbes(options, watch);
+  watched.table.discovered(specs);
+  watched.start();
+  const probes = startProbes(options, watched);
   const sources = plugins.sources.map(({ plugin }) => plugin);
   scrape(options, specs, sources, pool);
   pool.control = {
-    traffic: watch.judge.traffic,
+    traffic: watched.judge.traffic,
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
     // No gateway is simulated.
     doubted() {},
-    isSilent: (endpoint) => watch.judge.isSilent(endpoint),
+    isSilent: (endpoint) => watched.judge.isSilent(endpoint),
     checkModels() {},
   };
   return {
     config,
     parts: partsOf(services, config, pool),
     /** The features that requests meet here: the line in front of a full pool. */
-    admitting,
+    admitting: met,
     /** Ejections of each replica so far. */
-    ejections: () => pool.facts.endpoints.map((endpoint) => watch.judge.countOf(endpoint)),
+    ejections: () => pool.facts.endpoints.map((endpoint) => watched.judge.countOf(endpoint)),
     /** Gives up requests that have waited for too long. */
     sweep: () => connections.sweep(),
     dispose() {
-      for (const feature of admitting) feature.closed?.();
+      for (const feature of met) feature.closed?.();
       plugins.dispose();
     },
   };

@@ -12,6 +12,7 @@ import { EventQueue } from "./events.ts";
 import { type Decider, type DeciderOf, decideAsAsked } from "./exact-state.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
 import { type Metrics, Recorder, type SimulatedTargets } from "./metrics.ts";
+import { type CarrierSettings, modelledCarrier } from "./modelled-carrier.ts";
 import type { Job, Replica } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { makeRouterSide, type RouterSide } from "./router-side.ts";
@@ -38,6 +39,10 @@ export interface SimulationSettings {
   readonly sessions?: SessionLoop;
   /** Replicas say in their responses how many of a prompt's tokens they had cached. */
   readonly reportsCached?: boolean;
+  /** Requests go to so many routers in turn; absent: one. */
+  readonly routers?: number;
+  /** By what they agree, where the config says that they do. */
+  readonly carrier?: CarrierSettings;
   /** Is told of every request that is over. */
   readonly ended?: (ticket: Ticket, request: TraceRequest) => void;
 }
@@ -47,6 +52,10 @@ export type SimulationMetrics = Metrics & Partial<SessionFigures>;
 
 /** Events between two reports of progress. */
 const REPORT_EVERY = 1_024;
+/** A store of the same data centre. */
+const USUAL_CARRIER: CarrierSettings = { delayMs: 1, loss: 0 };
+/** Between the seeds of the routers of one run, which draw apart from each other. */
+const SEED_STEP = 7_919;
 const HOUR_MS = 3_600_000;
 const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs: Number.POSITIVE_INFINITY };
 /** How often requests that wait are looked at. */
@@ -61,7 +70,8 @@ export class Simulation {
   readonly #settings: SimulationSettings;
   readonly #queue = new EventQueue();
   readonly #upstreams: readonly Upstream[];
-  readonly #router: RouterSide;
+  /** Requests go to them in turn. */
+  readonly #routers: readonly RouterSide[];
   readonly #maker: RequestMaker;
   #recorder = new Recorder();
   /** What replicas had computed, and the time, when measuring began. */
@@ -84,7 +94,10 @@ export class Simulation {
     this.replicas = this.#upstreams.map(({ replica }) => replica);
     this.#decide = deciderOf(this.#upstreams);
     const hasFaults = faults.length > 0;
-    this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
+    const { routers = 1, carrier = USUAL_CARRIER } = settings;
+    const shared = modelledCarrier(carrier, this.#queue, seededRandom(seed ^ 0xca44));
+    const side = { trace, loaded, upstreams: this.#upstreams, clock: this.#queue, hasFaults, carrier: shared };
+    this.#routers = Array.from({ length: routers }, (_, at) => makeRouterSide({ ...side, seed: seed + SEED_STEP * at }));
     this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
     if (hasFaults) this.#startFaults(faults);
   }
@@ -98,16 +111,26 @@ export class Simulation {
       if (!this.#queue.runNext()) throw new Error("The simulation came to a stop with requests under way");
       if (events % REPORT_EVERY === 0) progress(this.#arrivals.share);
     }
-    this.#router.dispose();
+    for (const router of this.#routers) router.dispose();
     const busyMs = this.#busyMs() - this.#warmUp.busyMs;
     const utilization = busyMs / ((this.#queue.now() - this.#warmUp.endMs) * this.replicas.length || 1);
-    const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#router.ejections());
+    const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#ejections());
     return { ...metrics, ...this.#arrivals.figures() };
   }
 
   /** Of the run so far; see `Recorder.ttftCurve`. */
   ttftCurve(): readonly number[] {
     return this.#recorder.ttftCurve();
+  }
+
+  #routerOf(index: number): RouterSide {
+    return this.#routers[index % this.#routers.length]!;
+  }
+
+  /** Of each replica, by any of the routers. */
+  #ejections(): readonly number[] {
+    const all = this.#routers.map((router) => router.ejections());
+    return all[0]!.map((_, slot) => all.reduce((sum, counts) => sum + counts[slot]!, 0));
   }
 
   #busyMs(): number {
@@ -123,7 +146,7 @@ export class Simulation {
     for (const [index, upstream] of this.#upstreams.entries()) {
       this.#behave(upstream, faultsOf(index, faults, this.#settings.timeScale));
     }
-    this.#queue.every(SWEEP_MS, () => this.#router.sweep());
+    this.#queue.every(SWEEP_MS, () => this.#routers[0]!.sweep());
   }
 
   /** As its faults want it now, and from their next change on. */
@@ -137,7 +160,7 @@ export class Simulation {
   /** It may have to wait until a replica has room. */
   #arrive(index: number): void {
     const traced = this.#arrivals.requests[index]!;
-    const run = this.#maker.run(traced, index, this.#router);
+    const run = this.#maker.run(traced, index, this.#routerOf(index));
     const owner = {
       admitted: () => (admit(run, owner) === undefined ? this.#route(traced, run, index) : undefined),
       failed: () => this.#over(run.ticket, index, false),
@@ -150,7 +173,7 @@ export class Simulation {
   }
 
   #route(traced: TraceRequest, run: Run, index: number): void {
-    const { config, parts } = this.#router;
+    const { config, parts } = this.#routerOf(index);
     const { facts, load } = run.pool;
     const { random } = parts.services;
     const request = this.#maker.make(traced, run);
@@ -187,7 +210,7 @@ export class Simulation {
   #over(ticket: Ticket, index: number, isWhole: boolean): void {
     const { status, attempts } = ticket;
     ticket.times.endedAtMs = this.#queue.now();
-    for (const feature of this.#router.admitting) feature.settled?.(ticket);
+    for (const feature of this.#routerOf(index).admitting) feature.settled?.(ticket);
     this.#settings.ended?.(ticket, this.#arrivals.requests[index]!);
     this.#recorder.over(isWhole && status < 300, Math.max(0, attempts.length - 1));
     this.#arrivals.ended(index);

@@ -1,21 +1,6 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Secret } from "../../../core/contract/secret.ts";
-
-/** What carries messages between routers. It may lose some; whoever sends one hears it too. */
-export interface Link {
-  /** Sends it to all that listen. Never waits and never throws; what can't be sent now is lost. */
-  publish(message: string): void;
-  close(): void;
-}
-
-/** Is told what comes by a link. */
-export interface LinkEvents {
-  received(message: string): void;
-  /** Messages come and go from now on. */
-  up(): void;
-  /** They do not, for this reason; the link tries again by itself. Called for each failure. */
-  down(why: string): void;
-}
+import type { Link, LinkEvents } from "../../../core/pool/carrier.ts";
 
 /** A store that routers exchange messages by. */
 export interface Store {

@@ -2,7 +2,8 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "../../../core/contract/clock.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
-import { ANSWER_MS, type Link, type LinkEvents, RETRY_MS, type Store, type StorePlace } from "./link.ts";
+import type { Link, LinkEvents } from "../../../core/pool/carrier.ts";
+import { ANSWER_MS, RETRY_MS, type Store, type StorePlace } from "./link.ts";
 
 // The only file that knows NATS. It is loaded only by programs whose config names one.
 

@@ -1,16 +1,8 @@
 import type { Redis } from "ioredis";
 import { printable } from "../../../core/contract/printable.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
-import {
-  ANSWER_MS,
-  type Link,
-  type LinkEvents,
-  MOST_MESSAGE_CHARS,
-  MOST_UNANSWERED,
-  RETRY_MS,
-  type Store,
-  type StorePlace,
-} from "./link.ts";
+import type { Link, LinkEvents } from "../../../core/pool/carrier.ts";
+import { ANSWER_MS, MOST_MESSAGE_CHARS, MOST_UNANSWERED, RETRY_MS, type Store, type StorePlace } from "./link.ts";
 
 // The only file that knows ioredis. It is loaded only by programs whose config names a Redis or Valkey.
 

@@ -1,8 +1,8 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Log } from "../../../core/contract/log.ts";
+import type { Link } from "../../../core/pool/carrier.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
-import type { Link } from "./link.ts";
 import { opened, type Refusal, sealed, VERSION } from "./message.ts";
 import { Outbox } from "./outbox.ts";
 import { OwnBookings } from "./own-bookings.ts";
@@ -32,7 +32,7 @@ export interface SharedView {
   readonly facts: Peers["facts"];
 }
 
-type Access = Pick<RouterAccess, "load" | "prefixes" | "control">;
+type Access = Pick<RouterAccess, "load" | "prefixes" | "control" | "carrier">;
 
 /** What this router says to others by a store, and what it takes from them. It outlives each config. */
 export class SharedLog {
@@ -121,7 +121,8 @@ export class SharedLog {
       up: () => this.#up(),
       down: (why: string) => this.#down(why),
     };
-    this.#link = storeOf(config).open(this.#channel, events, this.#clock);
+    const { carrier } = this.#access;
+    this.#link = carrier?.(this.#channel, events) ?? storeOf(config).open(this.#channel, events, this.#clock);
   }
 
   #end(): void {
