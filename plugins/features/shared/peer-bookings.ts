@@ -3,7 +3,8 @@ import type { LoadTable } from "../../../core/state/load.ts";
 import type { PrefillWork } from "../../../core/state/prefill-queue.ts";
 import type { PrefixIndex } from "../../../core/state/prefix-index.ts";
 import type { Admission, Chain, Residency } from "../../../core/state/residency.ts";
-import { list, whole } from "./fact-fields.ts";
+import { fitsIndex } from "./chain-check.ts";
+import { BadFact, list, whole } from "./fact-fields.ts";
 
 /** Of one router; further ones are not counted. */
 const MOST_BOOKINGS = 8_192;
@@ -60,6 +61,7 @@ export class PeerBookings {
   cached(id: number, { slot }: Endpoint, chain: Chain): void {
     const residency = this.#tables.prefixes()?.residency;
     if (residency === undefined) return;
+    if (!fitsIndex(chain, residency, slot)) throw new BadFact("no prompt has these blocks");
     const admission = residency.admit(chain, slot, 0);
     const booking = this.#all.get(id);
     if (booking?.slot === slot) booking.prompt = { chain, admission, residency };

@@ -77,9 +77,9 @@ export class SharedLog {
   use(config: SharedConfig | undefined, pool: string): void {
     const channel = `signalbox:${VERSION}:${config?.group ?? pool}`;
     const isSame = isSameStore(this.#config, config) && channel === this.#channel;
+    if (!isSame) this.#end();
     this.#config = config;
     if (isSame) return;
-    this.#end();
     this.#channel = channel;
     if (config === undefined) return;
     this.#access.load.heard = this.#own;
@@ -94,8 +94,8 @@ export class SharedLog {
   }
 
   close(): void {
-    this.#config = undefined;
     this.#end();
+    this.#config = undefined;
   }
 
   /** Undefined while it is alone. */
