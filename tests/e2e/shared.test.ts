@@ -12,7 +12,7 @@ import {
   STREAM_HEAD,
   startScriptedReplica,
 } from "../support/scripted-replica.ts";
-import { NO_NATS, NO_REDIS, startNats, startRedis, type TestStore } from "../support/stores.ts";
+import { NO_NATS, NO_REDIS, publishByRedis, startNats, startRedis, type TestStore } from "../support/stores.ts";
 
 process.env["SHARED_TEST"] = "a-secret-of-at-least-sixteen";
 
@@ -120,6 +120,23 @@ for (const { name, absent, start, url } of STORES) {
       await hear(1);
       assert.ok(routers.every(({ router }) => sharedStatusOf(router)?.isUp === true));
       await waitUntil(() => routers.every(({ router }) => outstanding(router).inFlight === 0));
+    });
+
+    it("a stranger who may write into the store is not read, however much it is", { skip: name !== "redis" }, async () => {
+      const { pool } = one().router.config;
+      const refused = () => Object.values(sharedStatusOf(one().router)!.refused).reduce((sum, count) => sum + count, 0);
+      const before = refused();
+      const strange = ["", "{}", "x".repeat(43), `${"A".repeat(43)}{"from":"x","facts":[]}`, "y".repeat(2_000_000)];
+      await publishByRedis(store.port, `signalbox:1:${pool}`, [
+        ...strange,
+        ...Array.from({ length: 500 }, () => "z".repeat(10_000)),
+      ]);
+      await waitUntil(() => refused() === before + strange.length + 500);
+      // More than is ever gathered: the connection is given up, and made again.
+      await publishByRedis(store.port, `signalbox:1:${pool}`, ["w".repeat(20_000_000)]);
+      await exchange(one().port, chatPost());
+      await hear(1);
+      assert.ok(routers.every(({ router }) => outstanding(router).inFlight === 0));
     });
 
     it("the store hangs: it is noticed, and requests go on", async () => {

@@ -71,7 +71,11 @@ export class Peers {
     peer.lastNumber = batch.number;
     peer.heardMs = nowMs;
     this.#all.set(batch.from, peer);
-    for (const fact of batch.facts) this.#take(fact, peer, batch, nowMs);
+    for (const fact of batch.facts) {
+      this.#take(fact, peer, batch, nowMs);
+      // It says that it has gone: nothing behind that would ever end.
+      if (this.#all.get(batch.from) !== peer) return false;
+    }
     return known === undefined;
   }
 

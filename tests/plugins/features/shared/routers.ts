@@ -17,7 +17,7 @@ import { makeEndpoint, makeRequest } from "../../../support/endpoints.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { outstanding } from "../../../support/router.ts";
 
-export const SECRET = "0123456789abcdef";
+const SECRET = "0123456789abcdef";
 export const REPLICAS = 3;
 const WORDS = [1, 2, 3, 4, 5, 6];
 const PROMPT = new TextEncoder().encode("once upon a time there was a router, ".repeat(200));
