@@ -8,7 +8,7 @@ import { MOST_MESSAGE_CHARS } from "./link.ts";
 export const VERSION = 1;
 const DIGEST_CHARS = 43;
 const MOST_FACTS = 20_000;
-const MOST_REPLICAS = 1_024;
+const MOST_REPLICAS = 4_096;
 const MOST_URL_CHARS = 2_048;
 /** Clocks of machines differ; a message that seems older or newer than this is none of now. */
 const MOST_SKEW_MS = 60_000;

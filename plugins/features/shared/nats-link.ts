@@ -56,7 +56,9 @@ class NatsLink implements Link {
   close(): void {
     this.#isClosed = true;
     this.#cancelRetry();
-    void this.#connection?.close().catch(() => {});
+    // What was published last is on its way still.
+    const end = this.#isUp ? this.#connection?.drain() : this.#connection?.close();
+    void end?.catch(() => {});
   }
 
   /** Its own retries begin only behind the first success. */

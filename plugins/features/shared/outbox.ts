@@ -2,9 +2,9 @@ import { PromptPrefix } from "../../../core/state/prefix-index.ts";
 import { chainText } from "./chain-text.ts";
 import type { Fact } from "./message.ts";
 
-/** Of one message; a chain is up to 7 KB, so it stays below the longest. */
+/** Of one message; a chain is up to 7 KB, another fact some 60 bytes, so it stays below the longest. */
 const MOST_FACTS = 4_000;
-const MOST_CHAINS = 100;
+const MOST_CHAINS = 60;
 
 /** What is said with the next message. */
 export class Outbox {
@@ -13,10 +13,6 @@ export class Outbox {
   readonly #replicas = new Map<string, number>();
   /** Facts that did not fit; the next summary says what matters of them. */
   dropped = 0;
-
-  get isEmpty(): boolean {
-    return this.#facts.length === 0;
-  }
 
   /** Whether the message is better sent now. */
   get isFull(): boolean {
@@ -52,9 +48,13 @@ export class Outbox {
   take(): { readonly facts: readonly Fact[]; readonly replicas: readonly string[] } {
     const facts = this.#facts.map((fact) => fact.map((field) => (field instanceof PromptPrefix ? chainText(field) : field)));
     const replicas = [...this.#replicas.keys()];
+    this.clear();
+    return { facts: facts as unknown as readonly Fact[], replicas };
+  }
+
+  clear(): void {
     this.#facts = [];
     this.#chains = 0;
     this.#replicas.clear();
-    return { facts: facts as unknown as readonly Fact[], replicas };
   }
 }

@@ -74,10 +74,6 @@ export class OwnBookings implements BookingListener {
     this.#outbox.add("load", this.#all.size <= MOST_SUMMED ? 1 : 0, rows);
   }
 
-  get count(): number {
-    return this.#all.size;
-  }
-
   #say(name: string, ...fields: readonly unknown[]): void {
     this.#outbox.add(name, ...fields);
     this.#said();

@@ -122,6 +122,8 @@ function optionsOf({ username, password }: StorePlace) {
     maxRetriesPerRequest: 0,
     // What could not be sent at once is out of date.
     enableOfflineQueue: false,
+    // It asks for more than a user needs who may publish and subscribe alone.
+    enableReadyCheck: false,
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,

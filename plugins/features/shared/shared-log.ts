@@ -16,6 +16,7 @@ const GATHER_MS = 50;
 const SUMMARY_MS = 1_000;
 /** A message that nobody has sealed costs time as well; this many characters of such are looked at between two summaries. */
 const MOST_STRANGE_CHARS = 16_000_000;
+const MINUTE_MS = 60_000;
 
 /** What people see of it. */
 export interface SharedView {
@@ -56,6 +57,7 @@ export class SharedLog {
   #link: Link | undefined;
   #stopTicking: () => void = () => {};
   #cancelSending: (() => void) | undefined;
+  #isHurrying = false;
   #endpoints: readonly Endpoint[] = [];
   #number = 0;
   #isUp = false;
@@ -63,6 +65,8 @@ export class SharedLog {
   #heardSelfMs = Number.NaN;
   #delayMs = Number.NaN;
   #strangeChars = 0;
+  #toldUpMs = Number.NEGATIVE_INFINITY;
+  #toldDownMs = Number.NEGATIVE_INFINITY;
 
   constructor(access: Access, clock: Clock, log: Log) {
     this.#access = access;
@@ -139,25 +143,26 @@ export class SharedLog {
   }
 
   #up(): void {
-    this.#heardSelfMs = this.#clock.now();
+    const nowMs = this.#clock.now();
+    this.#heardSelfMs = nowMs;
     if (this.#isUp) return;
     this.#isUp = true;
     this.#fault = "";
-    this.#log.info("Routers agree by the store", { store: this.#text });
+    if (nowMs - this.#toldUpMs >= MINUTE_MS) this.#log.info("Routers agree by the store", { store: this.#text });
+    this.#toldUpMs = nowMs;
     this.#standings.sayEjections(this.#endpoints);
     this.#summary();
   }
 
   #down(why: string): void {
-    const wasUp = this.#isUp;
-    const isNews = this.#fault === "";
+    const nowMs = this.#clock.now();
     this.#isUp = false;
     this.#fault = why;
-    if (wasUp || isNews)
-      this.#log.warn("The store by which routers agree is gone: this router goes on with what it knows", {
-        store: this.#text,
-        why,
-      });
+    // One that comes and goes is told of once a minute.
+    if (nowMs - this.#toldDownMs < MINUTE_MS) return;
+    this.#toldDownMs = nowMs;
+    const fields = { store: this.#text, why };
+    this.#log.warn("The store by which routers agree is gone: this router goes on with what it knows", fields);
   }
 
   get #text(): string {
@@ -179,6 +184,8 @@ export class SharedLog {
   }
 
   #summary(): void {
+    // Apart from what waits to be said: both together may be too long.
+    this.#send();
     this.#own.summary();
     this.#standings.sayIntents();
     this.#send();
@@ -186,15 +193,21 @@ export class SharedLog {
 
   #sendSoon(): void {
     if (this.#cancelSending === undefined) this.#cancelSending = this.#clock.after(GATHER_MS, () => this.#send());
-    else if (this.#outbox.isFull) this.#send();
+    if (!this.#outbox.isFull || this.#isHurrying) return;
+    // Behind the request that says it.
+    this.#isHurrying = true;
+    this.#cancelSending();
+    this.#cancelSending = this.#clock.after(0, () => this.#send());
   }
 
   #send(): void {
     this.#cancelSending?.();
     this.#cancelSending = undefined;
-    const { facts, replicas } = this.#outbox.take();
+    this.#isHurrying = false;
     const config = this.#config;
-    if (!this.#isUp || config === undefined || this.#link === undefined || facts.length === 0) return;
+    if (!this.#isUp || config === undefined || this.#link === undefined) return this.#outbox.clear();
+    const { facts, replicas } = this.#outbox.take();
+    if (facts.length === 0) return;
     const [wallMs, nowMs] = [this.#clock.wall(), this.#clock.now()];
     const blockBytes = this.#access.prefixes()?.ends[0] ?? 0;
     this.#number += 1;

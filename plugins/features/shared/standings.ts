@@ -17,7 +17,9 @@ interface Word {
 
 /** An operator's word of later than this has a wrong clock. */
 const MOST_AHEAD_MS = 60_000;
-const MOST_CHARS = 500;
+const MOST_CHARS = 200;
+/** Of the newest words, in one summary. */
+const MOST_SAID = 200;
 /** Of replicas that have gone too: one that returns is still drained. */
 const MOST_WORDS = 4_096;
 /** The router that ejected a replica tries it first, and says what came of it. */
@@ -52,7 +54,7 @@ export class Standings {
 
   /** Says all that operators want, so that nothing of it is lost. */
   sayIntents(): void {
-    for (const [url, word] of this.#words) this.#sayIntent(url, word);
+    for (const [url, word] of [...this.#words].slice(-MOST_SAID)) this.#sayIntent(url, word);
   }
 
   /** Says which replicas are ejected, to a router that has just come. */
@@ -104,7 +106,7 @@ export class Standings {
     if (intent === (known?.intent ?? "serve")) return false;
     const word: Word = {
       intent,
-      saidMs: Math.max(this.#clock.wall(), (known?.saidMs ?? 0) + 1),
+      saidMs: Math.max(wanted?.sinceMs ?? this.#clock.wall(), (known?.saidMs ?? 0) + 1),
       reason: (wanted?.reason ?? "").slice(0, MOST_CHARS),
       by: (wanted?.by ?? "an operator").slice(0, MOST_CHARS),
       untilMs: wanted?.untilMs ?? 0,
