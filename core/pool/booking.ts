@@ -187,7 +187,7 @@ export class Booking implements PrefillWork {
       }
       this.#prefixIndex?.reported(this.request.prefix, slot, cachedTokens);
     }
-    if (outputTokens <= 0) return;
+    if (!(outputTokens > 0)) return;
     this.#prefixIndex?.generated(this.request.prefix, slot, outputTokens);
     this.#load.heard?.generated(this, outputTokens);
   }
