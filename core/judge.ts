@@ -21,6 +21,8 @@ export interface EndpointJudge {
   standingOf(name: string): EjectionStanding;
   /** Whether the endpoint is known to make no progress: a request that left another endpoint for that would wait here too. */
   isSilent(endpoint: Endpoint): boolean;
+  /** Another router took the endpoint out of the pool; `undefined`: it has seen it work again. */
+  hear?(name: string, ejection: Ejection | undefined): void;
   /** How often it took the endpoint out of the pool so far. */
   countOf(endpoint: Endpoint): number;
 }

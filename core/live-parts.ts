@@ -31,6 +31,7 @@ export class LiveParts implements RouterParts {
   changeable: object | undefined;
   /** Once there are replicas. */
   adapters: AdapterAccess | undefined;
+  control: ReturnType<RouterAccess["control"]>;
   readonly identity: Changing<Identity>;
 
   constructor(settings: Settings, { clock, random, log }: Services) {
@@ -50,14 +51,12 @@ export class LiveParts implements RouterParts {
   /** What features use of them. */
   get access(): RouterAccess {
     const { services, plugins, gate, pool } = this;
-    const { memory } = gate;
-    const { load } = pool;
     return {
       services,
       faults: plugins.faults,
-      memory,
-      load,
-      ...{ facts: () => pool.facts, prefixIndex: () => pool.prefixIndex },
+      memory: gate.memory,
+      load: pool.load,
+      ...{ facts: () => pool.facts, prefixIndex: () => pool.prefixIndex, control: () => this.control },
       nextTurn,
       ...{ adapters: () => this.adapters, running: () => this.changeable },
     };

@@ -3,7 +3,10 @@ import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { NameSet } from "./contract/name-set.ts";
 import type { PluginHost } from "./contract/plugin.ts";
+import type { EndpointJudge } from "./judge.ts";
 import type { FaultReporter } from "./plugin-watch/plugin-faults.ts";
+import type { Carrier } from "./pool/carrier.ts";
+import type { OperatorIntents } from "./pool/operator-intents.ts";
 import type { Services } from "./services.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
@@ -20,7 +23,12 @@ export interface RouterAccess {
   readonly memory: MemoryBudget;
   readonly load: LoadTable;
   facts(): Facts;
+  /** Undefined when no plugin reads prefixes. */
   prefixIndex(): PrefixIndex | undefined;
+  /** Who says which endpoints are not used; undefined where no replicas are. */
+  control(): { readonly judge: EndpointJudge; readonly intents: OperatorIntents } | undefined;
+  /** What carries messages to other routers, in place of what the config says. */
+  readonly carrier?: Carrier;
   /** Calls `run` in a later turn of the event loop. */
   nextTurn(run: () => void): void;
   /** Undefined where there are no replicas. */
@@ -49,7 +57,9 @@ export function withoutRouter({ clock, random, log }: Services): RouterAccess {
     faults: { report() {} },
     memory: new MemoryBudget(Number.POSITIVE_INFINITY, clock),
     load: new LoadTable(),
-    ...{ facts: () => facts, prefixIndex: () => undefined },
+    facts: () => facts,
+    prefixIndex: () => undefined,
+    control: () => undefined,
     nextTurn: (run) => void clock.after(0, run),
     adapters: () => undefined,
     running: () => undefined,

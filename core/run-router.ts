@@ -97,6 +97,7 @@ function start(loaded: RouterPlan, plugins: PluginSet, services: RouterServices,
     },
   });
   pool.control = control;
+  parts.control = control;
   const adapters: AdapterAccess = {
     clock,
     load: pool.load,

@@ -31,6 +31,8 @@ export interface Settings {
   readonly cors: CorsSettings | undefined;
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
+  /** What prompts are hashed with, where several routers must have the same hashes; left out, it is drawn. */
+  readonly prefixSecret?: readonly number[];
 }
 
 export type Limits = ValuesOf<typeof LIMITS>;

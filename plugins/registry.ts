@@ -30,6 +30,7 @@ import rollouts from "./features/rollouts/feature.ts";
 import scale from "./features/scale/feature.ts";
 import sessions from "./features/sessions/feature.ts";
 import shadow from "./features/shadow/feature.ts";
+import shared from "./features/shared/feature.ts";
 import stored from "./features/stored/feature.ts";
 import websockets from "./features/websockets/feature.ts";
 import attributeFilter from "./filters/attribute-filter.ts";
@@ -112,6 +113,7 @@ const definitions: readonly Definition[] = [
     kubernetes,
     rollouts,
     kvEvents,
+    shared,
   ],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];

@@ -119,6 +119,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "web-streams-polyfill": ["core/fetch/web-streams.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
+  ioredis: ["plugins/features/shared/redis-link.ts"],
+  "@nats-io/transport-node": ["plugins/features/shared/nats-link.ts"],
 };
 
 describe("the source tree", () => {

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { OperatorIntent } from "../../core/control/intents.ts";
+import type { OperatorIntent } from "../../core/pool/operator-intents.ts";
 import { ejectionCause, ejectionText, known } from "../../core/report/choice-report.ts";
 import type { EndpointStatus, IntentStatus } from "./endpoint-schema.ts";
 import type { ViewedSite } from "./site.ts";

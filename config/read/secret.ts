@@ -6,7 +6,7 @@ import { besideFile, unreadableFile } from "./files.ts";
 import { type Finding, type Path, quoted } from "./problems.ts";
 
 /** Keys whose values may be secrets that somebody wrote into the config by mistake: messages never quote them. */
-const SECRET_KEYS: ReadonlySet<string | number> = new Set(["auth", "bearer", "token", "tokens", "sha256"]);
+const SECRET_KEYS: ReadonlySet<string | number> = new Set(["auth", "bearer", "token", "tokens", "sha256", "shared"]);
 
 /** In a plugin's parameters, values of the headers that it sends. */
 const isPluginHeader = (step: string | number, index: number, path: Path) =>

@@ -1,29 +1,6 @@
 import type { Clock } from "../contract/clock.ts";
-import type { Intent } from "../contract/endpoint.ts";
+import type { OperatorIntent, OperatorIntents, Wish } from "../pool/operator-intents.ts";
 import type { IntentStanding } from "./availability.ts";
-
-/** What an operator wants of an endpoint, and why. Times are in milliseconds since 1970. */
-export interface OperatorIntent {
-  readonly intent: Exclude<Intent, "serve">;
-  /** The operator's own words; "" for none. */
-  readonly reason: string;
-  /** Who asked for it, for the log. */
-  readonly by: string;
-  readonly sinceMs: number;
-  /** When it ends by itself; undefined: when the operator ends it. */
-  readonly untilMs: number | undefined;
-  /** drain: until then, requests of sessions on the endpoint still go there. */
-  readonly graceUntilMs: number;
-}
-
-/** What an operator asks for. Times are in milliseconds, at most 2^31 - 1. */
-export interface Wish {
-  readonly intent: Exclude<Intent, "serve">;
-  readonly reason: string;
-  readonly by: string;
-  readonly forMs: number | undefined;
-  readonly graceMs: number;
-}
 
 interface Entry {
   readonly shown: OperatorIntent;
@@ -35,7 +12,7 @@ interface Entry {
  * What operators want of endpoints, by name. It outlives reloads, and an endpoint that leaves the pool and returns is still drained:
  * a discovery that is briefly wrong must not end what an operator said.
  */
-export class Intents {
+export class Intents implements OperatorIntents {
   readonly #clock: Clock;
   readonly #changed: (name: string, cause: string) => void;
   readonly #entries = new Map<string, Entry>();

@@ -1,6 +1,6 @@
 import type { Endpoint, Phase } from "../contract/endpoint.ts";
 import type { Log, LogFields } from "../contract/log.ts";
-import type { OperatorIntent } from "./intents.ts";
+import type { OperatorIntent } from "../pool/operator-intents.ts";
 
 export interface ReplicaLogOptions {
   readonly log: Log;

@@ -72,6 +72,7 @@ export class Booking implements PrefillWork {
     this.#uncached = this.tokens;
     this.#uncertain = Math.min(this.tokens, uncertainTokens(request, slot));
     load.begin(slot, this, nowMs);
+    load.heard?.began(this);
     // A few bytes may name a file elsewhere that has many tokens: such a prompt evicts nothing before the replica has processed it.
     if (request.promptParts.length === 0) this.#admit();
   }
@@ -138,6 +139,7 @@ export class Booking implements PrefillWork {
     this.#endPrefill(false, nowMs);
     this.#phase = "over";
     this.#load.end(this.endpoint.slot);
+    this.#load.heard?.ended(this);
     if (result !== "malformed" && !isOdd) {
       this.#measure(nowMs);
       this.#tellFirstToken();
@@ -190,26 +192,32 @@ export class Booking implements PrefillWork {
       }
       this.#prefixIndex?.reported(this.request.prefix, slot, cachedTokens);
     }
-    if (outputTokens > 0) this.#prefixIndex?.generated(this.request.prefix, slot, outputTokens);
+    if (!(outputTokens > 0)) return;
+    this.#prefixIndex?.generated(this.request.prefix, slot, outputTokens);
+    this.#load.heard?.generated(this, outputTokens);
   }
 
   #admit(): void {
     if (this.#prompt !== "expected" || !this.#isCurrent()) return;
     this.#prompt = "cached";
     this.#prefixIndex?.admit(this.request.prefix, this.endpoint.slot);
+    this.#load.heard?.cached(this);
   }
 
   /** The replica did not process the prompt: removes it from the prefix index again. */
   #withdraw(): void {
     const wasCached = this.#prompt === "cached";
     this.#prompt = "refused";
-    if (wasCached && this.#isCurrent()) this.#prefixIndex?.withdraw(this.request.prefix, this.endpoint.slot);
+    if (!wasCached || !this.#isCurrent()) return;
+    this.#prefixIndex?.withdraw(this.request.prefix, this.endpoint.slot);
+    this.#load.heard?.withdrawn(this);
   }
 
   #endPrefill(isProcessed: boolean, nowMs: number): void {
     if (this.#phase !== "prefill") return;
     this.#phase = "decode";
     this.#tookMs = this.#load.endPrefill(this.endpoint.slot, this, isProcessed, nowMs);
+    this.#load.heard?.prefillEnded(this, isProcessed);
   }
 
   #measure(nowMs: number): void {

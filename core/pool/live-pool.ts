@@ -99,8 +99,8 @@ export class LivePool<Connections extends PoolConnections = PoolConnections> imp
   }
 
   /** Throws an Error, and changes nothing, when there is no memory for the prefix index. The returned function can't fail. */
-  prepare({ limits, retries, replicaTls }: Settings, prefixSettings: PrefixSettings | undefined): () => void {
-    const changePrefixes = this.#prefixes.prepare(prefixSettings);
+  prepare({ limits, retries, replicaTls, prefixSecret }: Settings, prefixSettings: PrefixSettings | undefined): () => void {
+    const changePrefixes = this.#prefixes.prepare(prefixSettings, prefixSecret);
     return () => {
       changePrefixes();
       this.retryBudget.useSettings(retries);

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import { type AdapterFacts, type LoadView, NO_ATTRIBUTES, type ScrapedValues } from "../contract/load-view.ts";
+import type { BookingListener } from "./booking-listener.ts";
 import { EngineLimits } from "./engine-limits.ts";
 import { LoadAt } from "./load-at.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
@@ -11,45 +12,33 @@ export const MAX_SLOTS = 1024;
 
 /** Live numbers of every endpoint by slot, one array for each, times on the router's clock. Only `cacheTokens` changes without a method. */
 export class LoadTable {
-  readonly inFlight: Int32Array;
-  readonly prefillTokens: Float64Array;
-  readonly waiting: Float64Array;
-  readonly running: Float64Array;
-  readonly kvUsage: Float64Array;
+  readonly inFlight = new Int32Array(MAX_SLOTS);
+  readonly prefillTokens = new Float64Array(MAX_SLOTS);
+  readonly waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
+  readonly running = new Float64Array(MAX_SLOTS).fill(Number.NaN);
+  readonly kvUsage = new Float64Array(MAX_SLOTS).fill(Number.NaN);
   readonly cacheTokens: (number | undefined)[] = [];
-  readonly attributes: ReadonlyMap<string, number>[];
-  readonly scrapedAtMs: Float64Array;
-  readonly freshness: Float64Array;
+  readonly attributes = new Array<ReadonlyMap<string, number>>(MAX_SLOTS).fill(NO_ATTRIBUTES);
+  readonly scrapedAtMs = new Float64Array(MAX_SLOTS).fill(Number.NaN);
+  readonly freshness = new Float64Array(MAX_SLOTS);
   /** Until when the replica asked to be left alone, by a 503 or 429 or its metrics; on the router's clock. */
-  readonly pausedUntilMs: Float64Array;
+  readonly pausedUntilMs = new Float64Array(MAX_SLOTS).fill(Number.NEGATIVE_INFINITY);
   readonly engineLimits = new EngineLimits(MAX_SLOTS);
-  readonly adapters: (AdapterFacts | undefined)[];
+  readonly adapters = new Array<AdapterFacts | undefined>(MAX_SLOTS).fill(undefined);
   /** Is told of endpoints that may have more room than before; undefined if nobody waits for that. */
   freed: ((slot: number) => void) | undefined;
   /** Undefined where requests don't wait for room. */
   room: { isFull(slot: number): boolean } | undefined;
+  /** Is told what bookings write here; undefined if nobody is. */
+  heard: BookingListener | undefined;
   /** Names that replicas load when they are first asked for. */
   readonly unlisted = new UnlistedNames();
   readonly #queues: PrefillQueue[] = [];
   readonly #speeds: ReplicaSpeed[] = [];
-  readonly #pool: ReplicaSpeeds;
+  readonly #pool = new ReplicaSpeeds();
   readonly #slots = new Map<string, number>();
   readonly #generations = new Int32Array(MAX_SLOTS);
   readonly #retired = new Set<number>();
-
-  constructor() {
-    this.#pool = new ReplicaSpeeds();
-    this.inFlight = new Int32Array(MAX_SLOTS);
-    this.prefillTokens = new Float64Array(MAX_SLOTS);
-    this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
-    this.running = new Float64Array(MAX_SLOTS).fill(Number.NaN);
-    this.kvUsage = new Float64Array(MAX_SLOTS).fill(Number.NaN);
-    this.attributes = new Array<ReadonlyMap<string, number>>(MAX_SLOTS).fill(NO_ATTRIBUTES);
-    this.scrapedAtMs = new Float64Array(MAX_SLOTS).fill(Number.NaN);
-    this.freshness = new Float64Array(MAX_SLOTS);
-    this.pausedUntilMs = new Float64Array(MAX_SLOTS).fill(Number.NEGATIVE_INFINITY);
-    this.adapters = new Array<AdapterFacts | undefined>(MAX_SLOTS).fill(undefined);
-  }
 
   /** The view that a decision at `nowMs` (on the router's clock) reads. */
   at(nowMs: number): LoadView {

@@ -5,7 +5,8 @@ import { PrefixIndex } from "./prefix-index.ts";
 export class PoolPrefixes {
   /** Undefined while no plugin reads prefixes. */
   index: PrefixIndex | undefined;
-  #settings: PrefixSettings | undefined;
+  /** What it was made with. */
+  #madeWith: string | undefined;
   /** In tokens, by slot. */
   readonly #capacities = new Map<number, number>();
   readonly #secret: ArrayLike<number> | undefined;
@@ -17,13 +18,15 @@ export class PoolPrefixes {
 
   /**
    * The index is kept if its settings are the same; otherwise there will be an empty one, since blocks of another size are not
-   * comparable. Throws RangeError when there is no memory for it; the returned function puts it in place.
+   * comparable, nor are hashes with another secret. Throws RangeError when there is no memory for it; the returned function puts it
+   * in place.
    */
-  prepare(settings: PrefixSettings | undefined): () => void {
-    if (isSame(this.#settings, settings)) return () => {};
-    const index = settings && new PrefixIndex({ ...settings, secret: this.#secret });
+  prepare(settings: PrefixSettings | undefined, secret = this.#secret): () => void {
+    const madeWith = settings && JSON.stringify([settings, secret]);
+    if (madeWith === this.#madeWith) return () => {};
+    const index = settings && new PrefixIndex({ ...settings, secret });
     return () => {
-      this.#settings = settings;
+      this.#madeWith = madeWith;
       this.index = index;
       for (const [slot, tokens] of this.#capacities) index?.setCapacity(slot, tokens);
     };
@@ -40,10 +43,4 @@ export class PoolPrefixes {
   forget(slot: number): void {
     this.index?.forget(slot);
   }
-}
-
-function isSame(one: PrefixSettings | undefined, other: PrefixSettings | undefined): boolean {
-  return (
-    one?.blockBytes === other?.blockBytes && one?.maxBytes === other?.maxBytes && one?.countGenerated === other?.countGenerated
-  );
 }

@@ -35,20 +35,21 @@ const MAX_CAPACITY_TOKENS = 2 ** 30;
 export class PrefixIndex {
   /** Where it has a word, it counts before what this index believes. */
   witness: CacheWitness | undefined;
-  readonly #ends: Int32Array;
+  /** The byte at which each block of a prompt ends. */
+  readonly ends: Int32Array;
+  readonly residency: Residency;
   readonly #hasher: PrefixHasher;
-  readonly #residency: Residency;
   readonly #defaultCapacity: number;
-  readonly #countsGenerated: boolean;
+  readonly countsGenerated: boolean;
   readonly #trust = new HitTrust();
 
   constructor(settings: PrefixIndexSettings) {
     const maxPromptTokens = settings.maxPromptTokens ?? DEFAULT_MAX_PROMPT_TOKENS;
-    this.#ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
+    this.ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
     this.#hasher = new PrefixHasher(settings.secret ?? crypto.getRandomValues(new Uint32Array(SECRET_WORDS)));
     this.#defaultCapacity = capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS);
-    this.#countsGenerated = settings.countGenerated ?? false;
-    this.#residency = new Residency(settings.maxBytes, this.#defaultCapacity);
+    this.countsGenerated = settings.countGenerated ?? false;
+    this.residency = new Residency(settings.maxBytes, this.#defaultCapacity);
   }
 
   /** Hashes the prompt once. Scorers read the result; `admit`, `withdraw`, `generated` and `reported` take it back. */
@@ -60,9 +61,9 @@ export class PrefixIndex {
     parts: readonly CountedPart[] = NO_PARTS,
   ): PromptPrefix {
     const prompt = hashedPrompt(spans, promptTokens, parts);
-    const blocks = wholeBlocks(this.#ends, prompt.bytes);
-    const hashes = this.#hasher.hash(key, body, spans, this.#ends, blocks, prompt.parts);
-    const prefix = new PromptPrefix(this.#residency, hashes, this.#ends, prompt, this.#trust);
+    const blocks = wholeBlocks(this.ends, prompt.bytes);
+    const hashes = this.#hasher.hash(key, body, spans, this.ends, blocks, prompt.parts);
+    const prefix = new PromptPrefix(this.residency, hashes, this.ends, prompt, this.#trust);
     prefix.testimony = this.witness?.about(prefix);
     return prefix;
   }
@@ -79,19 +80,19 @@ export class PrefixIndex {
 
   /** The response is complete: the cache holds `tokens` generated tokens after the prompt. */
   generated(prefix: PrefixMatch, slot: number, tokens: number): void {
-    if (this.#countsGenerated && this.#isOwn(prefix)) this.#residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
+    if (this.countsGenerated && this.#isOwn(prefix)) this.residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
   }
 
   /** The replica restarted, or another one has the slot: its cache is empty. */
   forget(slot: number): void {
-    this.#residency.forget(slot);
+    this.residency.forget(slot);
     this.#trust.forget(slot);
   }
 
   /** Sets the capacity of the endpoint's cache in tokens; undefined sets the default. */
   setCapacity(slot: number, tokens: number | undefined): void {
     const isKnown = tokens !== undefined && !Number.isNaN(tokens);
-    this.#residency.setCapacity(slot, isKnown ? capacity(tokens) : this.#defaultCapacity);
+    this.residency.setCapacity(slot, isKnown ? capacity(tokens) : this.#defaultCapacity);
   }
 
   /** The replica reported how many tokens of the prompt its cache held. */
@@ -101,12 +102,12 @@ export class PrefixIndex {
 
   /** One that another index made, before a change of the config, says nothing of this one's blocks. */
   #isOwn(prefix: PrefixMatch): prefix is PromptPrefix {
-    return prefix instanceof PromptPrefix && prefix.residency === this.#residency;
+    return prefix instanceof PromptPrefix && prefix.residency === this.residency;
   }
 
   stats(): PrefixIndexStats {
-    const { count, maxEntries, bytes } = this.#residency.table;
-    return { entries: count, maxEntries, bytes, slots: this.#residency.slots() };
+    const { count, maxEntries, bytes } = this.residency.table;
+    return { entries: count, maxEntries, bytes, slots: this.residency.slots() };
   }
 }
 

@@ -4,6 +4,7 @@ import type { Router } from "../../core/router.ts";
 import type { MirrorStatus } from "../../plugins/features/mirror/mirror-status.ts";
 import type { RolloutStatus } from "../../plugins/features/rollouts/rollout-shapes.ts";
 import type { ShadowStatus } from "../../plugins/features/shadow/shadow-status.ts";
+import type { SharedStatus } from "../../plugins/features/shared/shared-status.ts";
 
 /** A rule with what the features add to it. */
 interface WholeRule extends RewriteStatus {
@@ -26,3 +27,7 @@ export const mirrorsOf = ({ config, features }: Pick<Router, "config" | "feature
 /** What the profile that decides beside the router's own has decided. */
 export const shadowOf = ({ features }: Pick<Router, "features">): ShadowStatus =>
   (features.status() as Pick<WholeStatus, "shadow">).shadow!;
+
+/** What a router knows of others; null where it is alone. */
+export const sharedStatusOf = ({ features }: Pick<Router, "features">): SharedStatus | null =>
+  (features.status() as { readonly shared: SharedStatus | null }).shared;

@@ -34,6 +34,7 @@ import { sessionsSection } from "../../plugins/features/sessions/sessions-config
 import { sessionMetrics } from "../../plugins/features/sessions/sessions-metrics.ts";
 import { shadowMetrics } from "../../plugins/features/shadow/shadow-metrics.ts";
 import { ShadowTally } from "../../plugins/features/shadow/shadow-tally.ts";
+import { sharedMetrics } from "../../plugins/features/shared/shared-metrics.ts";
 import { Stored } from "../../plugins/features/stored/stored.ts";
 import { storedMetrics } from "../../plugins/features/stored/stored-shown.ts";
 import { Tunnels } from "../../plugins/features/websockets/tunnels.ts";
@@ -83,6 +84,13 @@ export function readFamilies(page: string): readonly MetricFamily[] {
 function labelsOf(sample: string): readonly string[] {
   return [...sample.matchAll(/[{,](\w+)="/g)].map(([, label = ""]) => label).filter((label) => label !== "le");
 }
+
+const SHARED_VIEW = {
+  ...{ store: "redis://store:6379", isUp: true, fault: "", router: "one", routers: [], delayMs: 2 },
+  messages: { sent: 1, heard: 1, dropped: 0 },
+  refused: { "too long": 0, "without the common secret": 0, unreadable: 0, "of another time": 0 },
+  facts: { read: 1, unknown: 0, wrong: 0 },
+};
 
 /** A clock whose timers run once, at once. */
 const AT_ONCE: Clock = {
@@ -202,6 +210,7 @@ export function fullPage(): string {
       ...admissionMetrics(usedLine()),
       ...quarantineMetrics(new Quarantine({ clock: systemClock, log: silentLog, inFlight: () => 0 })),
       ...shadowMetrics(new ShadowTally("candidate", 100)),
+      ...sharedMetrics(SHARED_VIEW),
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),
       ...clusterMetrics({ verdicts: [USED_REWRITE], keptNames: [], staleSinceMs: undefined, isWriter: true }),

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 
+const ROOT = join(import.meta.dirname ?? ".", "..", "..");
+const MAIN = join(ROOT, "apps", "cli", "main.ts");
+
 /** How to run a file as a process of its own. */
 export interface CommandLine {
   readonly command: string;
@@ -22,7 +25,15 @@ export function programOnThisRuntime(): CommandLine {
   const { SIGNALBOX_BUILT: built } = process.env;
   if (built !== undefined && !readsTypeScript())
     return { command: process.execPath, args: [join(built, "apps", "cli", "bin.mjs")] };
-  return onThisRuntime(join(import.meta.dirname ?? ".", "..", "..", "apps", "cli", "main.ts"));
+  return onThisRuntime(MAIN);
+}
+
+/** The router's program on any of the three, whichever runs the test. */
+export function programOn(runtime: "node" | "deno" | "bun"): CommandLine {
+  const bin = join(ROOT, "node_modules", ".bin");
+  if (runtime === "deno") return { command: join(bin, "deno"), args: ["run", "-A", "--no-check", "--quiet", "--no-lock", MAIN] };
+  if (runtime === "bun") return { command: join(bin, "bun"), args: ["run", MAIN] };
+  return { command: "node", args: ["--import", "tsx", MAIN] };
 }
 
 function readsTypeScript(): boolean {

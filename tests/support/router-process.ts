@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LogReader } from "./log-reader.ts";
-import { onThisRuntime, programOnThisRuntime } from "./own-runtime.ts";
+import { type CommandLine, onThisRuntime, programOnThisRuntime } from "./own-runtime.ts";
 
 /** `signalbox start` as a process of its own, on the runtime that runs the test. */
 export interface RouterProcess {
@@ -45,6 +45,8 @@ export interface RouterProcessOptions {
   readonly stdout?: LogReader;
   /** Reads its standard error instead of this process. */
   readonly stderr?: LogReader;
+  /** How the program runs, where that is not as the test does. */
+  readonly run?: CommandLine;
   /** The file to run instead of the program's own. */
   readonly program?: string;
   /** Opens the admin port. */
@@ -55,7 +57,7 @@ export interface RouterProcessOptions {
 
 /** Resolves once it listens and its replicas have been probed. */
 export async function startRouterProcess(urls: readonly string[], options: RouterProcessOptions = {}): Promise<RouterProcess> {
-  const { command, args } = options.program ? onThisRuntime(options.program) : programOnThisRuntime();
+  const { command, args } = options.run ?? (options.program ? onThisRuntime(options.program) : programOnThisRuntime());
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const { config = join(folder, "signalbox.yaml") } = options;
   writeFileSync(

@@ -30,6 +30,14 @@ const TRANSFER_TPS = String(ENGINE_TIMES.transferTokensPerS);
 const SWITCHES: readonly Switch[] = [
   { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a config to simulate; several run side by side" },
   { name: "replicas", value: "N", default: "8", meaning: "how many replicas" },
+  {
+    name: "routers",
+    value: "N",
+    default: "1",
+    meaning: "how many routers, which get the requests in turn; they agree where the config has spec.shared",
+  },
+  { name: "log-delay", value: "MS", default: "1", meaning: "how long their messages to each other take" },
+  { name: "log-loss", value: "SHARE", default: "0", meaning: "the part of those messages that is lost" },
   { name: "kv-tokens", value: "N", default: KV_TOKENS, meaning: "tokens that a replica's KV cache holds" },
   { name: "prefill-tps", value: "N", default: PREFILL_TPS, meaning: "prompt tokens that a replica computes in a second" },
   {

@@ -8,6 +8,7 @@ import { numberArgument } from "../frame/usage.ts";
 
 const USUAL_HOURS = 2;
 const MOST_HOURS = 1_000;
+const MOST_ROUTERS = 64;
 const MOST_SESSIONS = 10_000;
 /** Latest second of a fault. */
 const LAST_S = 1e7;
@@ -32,7 +33,11 @@ export function simulateArguments(input: Input) {
     ...(targets && { targets }),
     ...sessionsOf(input, number),
     faults: input.all("fault").map((text) => faultArgument(text, replicas)),
+    routers: number("routers", 1, MOST_ROUTERS, true),
+    carrier: { delayMs: number("log-delay", 0, 60_000), loss: number("log-loss", 0, 0.99) },
   };
+  if (settings.routers !== 1 && settings.faults.length > 0)
+    throw new UsageError("--fault is for one router; leave out --routers, or the faults.");
   const images: ImageSettings = { share: number("images", 0, 1), areRecognised: !input.has("images-as-text") };
   return { settings, images, seeds: number("seeds", 1, 1_000, true), promptScale: number("prompt-scale", 0.01, 1_000) };
 }

@@ -15,6 +15,7 @@ import { groupSources, SourceFacts, type SourceGroup } from "../../../core/contr
 import { NO_JUDGE } from "../../../core/judge.ts";
 import { PluginFaults } from "../../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../../core/plugin-watch/plugin-times.ts";
+import type { Carrier } from "../../../core/pool/carrier.ts";
 import { LivePool } from "../../../core/pool/live-pool.ts";
 import { withoutRouter } from "../../../core/router-host.ts";
 import type { RouterParts } from "../../../core/router-parts.ts";
@@ -26,6 +27,9 @@ import { Probe } from "./probe.ts";
 import type { Replica } from "./replica.ts";
 import type { Trace } from "./trace.ts";
 import type { Upstream } from "./upstream.ts";
+
+/** The feature by which routers agree. */
+const AGREEING = "spec/shared";
 
 /** What a router has when its replicas have just come into service. */
 export type RouterSide = ReturnType<typeof makeRouterSide>;
@@ -41,6 +45,8 @@ export interface RouterSideOptions {
   readonly hasFaults: boolean;
   /** How many of them compute prompts for the others; undefined: the config's labels say what each does. */
   readonly prefillers: number | undefined;
+  /** What carries messages to the other routers. */
+  readonly carrier: Carrier;
 }
 
 /** The label by which the router knows what a replica does of a request. */
@@ -48,18 +54,28 @@ const ROLE_LABEL = "llm-d.ai/role";
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
 export function makeRouterSide(options: RouterSideOptions) {
-  const { loaded, upstreams, seed, clock, hasFaults } = options;
+  const { loaded, upstreams, seed, clock, hasFaults, carrier } = options;
   const services = quietServices(clock, seed);
   const connections = new ModelledConnections(upstreams, loaded.config.settings.limits);
   const pool = new LivePool(loaded.config.settings, services, () => connections, prefixSecret(seed));
   const { load } = pool;
-  const access = { ...withoutRouter(services), load, facts: () => pool.facts };
+  let watch: PoolWatch | undefined;
+  const access = {
+    ...withoutRouter(services),
+    load,
+    facts: () => pool.facts,
+    prefixIndex: () => pool.prefixIndex,
+    control: () => watch,
+    carrier,
+  };
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState(), access);
   pool.prepare(config.settings, plugins.prefixSettings)();
   const { features } = config;
-  // Requests meet those features here that may let them wait, or put them on several replicas.
-  const met = config.modules.map(({ plugin }) => plugin).filter(({ admit, plan }) => admit !== undefined || plan !== undefined);
-  const watch = new PoolWatch({
+  // Requests meet those features here that may let them wait, or put them on several replicas; and routers agree where the config says so.
+  const met = config.modules
+    .filter(({ name, plugin: { admit, plan } }) => admit !== undefined || plan !== undefined || name === AGREEING)
+    .map(({ plugin }) => plugin);
+  const watched = new PoolWatch({
     detectors: plugins.detectors,
     features,
     makeJudge: (hasFaults && loaded.sections.find(({ judge }) => judge)?.judge) || (() => NO_JUDGE),
@@ -75,19 +91,20 @@ export function makeRouterSide(options: RouterSideOptions) {
       for (const feature of met) feature.endpointsChanged?.(next.endpoints);
     },
   });
+  watch = watched;
   for (const feature of met) feature.configured?.(config);
   const specs = specsOf(loaded, upstreams.length, options.prefillers);
-  watch.table.discovered(specs);
-  watch.start();
-  const probes = startProbes(options, watch);
+  watched.table.discovered(specs);
+  watched.start();
+  const probes = startProbes(options, watched);
   const sources = plugins.sources.map(({ plugin }) => plugin);
   scrape(options, specs, sources, pool);
   pool.control = {
-    traffic: watch.judge.traffic,
+    traffic: watched.judge.traffic,
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
     // No gateway is simulated.
     doubted() {},
-    isSilent: (endpoint) => watch.judge.isSilent(endpoint),
+    isSilent: (endpoint) => watched.judge.isSilent(endpoint),
     checkModels() {},
   };
   return {
@@ -96,7 +113,7 @@ export function makeRouterSide(options: RouterSideOptions) {
     /** The features that requests meet here. */
     met,
     /** Ejections of each replica so far. */
-    ejections: () => pool.facts.endpoints.map((endpoint) => watch.judge.countOf(endpoint)),
+    ejections: () => pool.facts.endpoints.map((endpoint) => watched.judge.countOf(endpoint)),
     /** Gives up requests that have waited for too long. */
     sweep: () => connections.sweep(),
     dispose() {

@@ -14,6 +14,7 @@ import { type Decider, type DeciderOf, decideAsAsked } from "./exact-state.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
 import type { Job } from "./job.ts";
 import { type Metrics, Recorder, type SimulatedTargets } from "./metrics.ts";
+import { type CarrierSettings, modelledCarrier } from "./modelled-carrier.ts";
 import type { Replica } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { makeRouterSide, type RouterSide, replicaName } from "./router-side.ts";
@@ -43,6 +44,10 @@ export interface SimulationSettings {
   readonly sessions?: SessionLoop;
   /** Replicas say in their responses how many of a prompt's tokens they had cached. */
   readonly reportsCached?: boolean;
+  /** Requests go to so many routers in turn; absent: one. */
+  readonly routers?: number;
+  /** By what they agree, where the config says that they do. */
+  readonly carrier?: CarrierSettings;
   /** Is told of every request that is over. */
   readonly ended?: (ticket: Ticket, request: TraceRequest) => void;
 }
@@ -52,6 +57,10 @@ export type SimulationMetrics = Metrics & Partial<SessionFigures>;
 
 /** Events between two reports of progress. */
 const REPORT_EVERY = 1_024;
+/** A store of the same data centre. */
+const USUAL_CARRIER: CarrierSettings = { delayMs: 1, loss: 0 };
+/** Between the seeds of the routers of one run, which draw apart from each other. */
+const SEED_STEP = 7_919;
 const HOUR_MS = 3_600_000;
 const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs: Number.POSITIVE_INFINITY };
 /** How often requests that wait are looked at. */
@@ -66,7 +75,8 @@ export class Simulation {
   readonly #settings: SimulationSettings;
   readonly #queue = new EventQueue();
   readonly #upstreams: readonly Upstream[];
-  readonly #router: RouterSide;
+  /** Requests go to them in turn. */
+  readonly #routers: readonly RouterSide[];
   readonly #maker: RequestMaker;
   #recorder: Recorder;
   /** What replicas had computed, and the time, when measuring began. */
@@ -92,8 +102,10 @@ export class Simulation {
     this.replicas = this.#upstreams.map(({ replica }) => replica);
     this.#decide = deciderOf(this.#upstreams);
     const hasFaults = faults.length > 0;
-    const side = { trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults };
-    this.#router = makeRouterSide({ ...side, prefillers: settings.prefillers });
+    const { routers = 1, carrier = USUAL_CARRIER, prefillers } = settings;
+    const shared = modelledCarrier(carrier, this.#queue, seededRandom(seed ^ 0xca44));
+    const side = { trace, loaded, upstreams: this.#upstreams, clock: this.#queue, hasFaults, carrier: shared, prefillers };
+    this.#routers = Array.from({ length: routers }, (_, at) => makeRouterSide({ ...side, seed: seed + SEED_STEP * at }));
     this.#recorder = this.#newRecorder();
     this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
     if (hasFaults) this.#startFaults(faults);
@@ -108,12 +120,12 @@ export class Simulation {
       if (!this.#queue.runNext()) throw new Error("The simulation came to a stop with requests under way");
       if (events % REPORT_EVERY === 0) progress(this.#arrivals.share);
     }
-    this.#router.dispose();
+    for (const router of this.#routers) router.dispose();
     const busyMs = this.#busyMs() - this.#warmUp.busyMs;
     const measuredMs = this.#queue.now() - this.#warmUp.endMs;
     const utilization = busyMs / (measuredMs * this.replicas.length || 1);
     const seconds = (this.#arrivals.lastMs || measuredMs) / 1000;
-    const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#router.ejections(), seconds);
+    const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#ejections(), seconds);
     return { ...metrics, ...this.#arrivals.figures() };
   }
 
@@ -123,7 +135,17 @@ export class Simulation {
   }
 
   #newRecorder(): Recorder {
-    return new Recorder({ targets: this.#settings.targets !== undefined, pairs: this.#router.config.slots.plan.length > 0 });
+    return new Recorder({ targets: this.#settings.targets !== undefined, pairs: this.#routerOf(0).config.slots.plan.length > 0 });
+  }
+
+  #routerOf(index: number): RouterSide {
+    return this.#routers[index % this.#routers.length]!;
+  }
+
+  /** Of each replica, by any of the routers. */
+  #ejections(): readonly number[] {
+    const all = this.#routers.map((router) => router.ejections());
+    return all[0]!.map((_, slot) => all.reduce((sum, counts) => sum + counts[slot]!, 0));
   }
 
   #busyMs(): number {
@@ -139,7 +161,7 @@ export class Simulation {
     for (const [index, upstream] of this.#upstreams.entries()) {
       this.#behave(upstream, faultsOf(index, faults, this.#settings.timeScale));
     }
-    this.#queue.every(SWEEP_MS, () => this.#router.sweep());
+    this.#queue.every(SWEEP_MS, () => this.#routers[0]!.sweep());
   }
 
   /** As its faults want it now, and from their next change on. */
@@ -153,7 +175,7 @@ export class Simulation {
   /** It may have to wait until a replica has room. */
   #arrive(index: number): void {
     const traced = this.#arrivals.requests[index]!;
-    const run = this.#maker.run(traced, index, this.#router);
+    const run = this.#maker.run(traced, index, this.#routerOf(index));
     const owner = {
       admitted: () => (admit(run, owner) === undefined ? this.#route(traced, run, index) : undefined),
       failed: () => this.#over(run.ticket, index, false),
@@ -166,7 +188,7 @@ export class Simulation {
   }
 
   #route(traced: TraceRequest, run: Run, index: number): void {
-    const { config, parts } = this.#router;
+    const { config, parts } = this.#routerOf(index);
     const { facts, load } = run.pool;
     const { random } = parts.services;
     const request = this.#maker.make(traced, run);
@@ -207,7 +229,7 @@ export class Simulation {
   #over(ticket: Ticket, index: number, isWhole: boolean): void {
     const { status, attempts } = ticket;
     ticket.times.endedAtMs = this.#queue.now();
-    for (const feature of this.#router.met) feature.settled?.(ticket);
+    for (const feature of this.#routerOf(index).met) feature.settled?.(ticket);
     this.#settings.ended?.(ticket, this.#arrivals.requests[index]!);
     this.#recorder.over(isWhole && status < 300, Math.max(0, attempts.length - 1));
     this.#arrivals.ended(index);

@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
 import { type EjectionStanding, type EndpointJudge, type JudgeHost, type JudgeRules, NOTHING } from "../../../core/judge.ts";
 import type { LoadTable } from "../../../core/state/load.ts";
 import { DEFAULT_RATE } from "../../../core/state/replica-speeds.ts";
@@ -65,6 +65,10 @@ export class Ejections implements EndpointJudge {
 
   countOf(endpoint: Endpoint): number {
     return this.#ejector?.ejectionsOf(endpoint.name) ?? 0;
+  }
+
+  hear(name: string, ejection: Ejection | undefined): void {
+    this.#ejector?.hear(name, ejection, this.#host.services.clock.now());
   }
 
   get isPanicking(): boolean {

@@ -71,6 +71,16 @@ function lengthMs(count: number, { baseMs, maxMs }: EjectionSettings): number {
   return Math.min(maxMs, baseMs * 2 ** Math.max(0, count - 1));
 }
 
+/** Takes over what another router says; one that is out already stays so until the later of both. */
+export function takeEjection(row: Row, { reason, untilMs }: Ejection, settings: EjectionSettings, nowMs: number): void {
+  const lastMs = Math.min(untilMs, nowMs + settings.maxMs * (1 + JITTER));
+  if (row.ejection !== undefined && row.ejection.untilMs >= lastMs) return;
+  if (!isOut(row)) countedLengthMs(row, settings, 0, nowMs);
+  row.ejection = { reason: row.ejection?.reason ?? reason, sinceMs: row.ejection?.sinceMs ?? nowMs, untilMs: lastMs };
+  row.stage = "ejected";
+  row.sinceMs = nowMs;
+}
+
 /** Whether the success of a request that was sent at `sentAtMs` brings the endpoint back. */
 export function bringsBack(row: Row, sentAtMs: number): boolean {
   return decidesTrial(row, sentAtMs) || (row.isNeeded && row.ejection !== undefined && sentAtMs >= row.sinceMs);

@@ -1,12 +1,12 @@
 import type { Named } from "../../../core/active-config.ts";
 import type { Detector, EndpointRecord } from "../../../core/contract/detector.ts";
-import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Log } from "../../../core/contract/log.ts";
 import type { Random } from "../../../core/contract/profile-plugin.ts";
 import type { EjectionStanding } from "../../../core/judge.ts";
 import { type Detected, detect, isUnremarkable } from "./detect.ts";
 import { reconsider } from "./doubts.ts";
-import { bringsBack, countedLengthMs, decidesTrial, isOut, newRow, type Row, standing } from "./ejector-row.ts";
+import { bringsBack, countedLengthMs, decidesTrial, isOut, newRow, type Row, standing, takeEjection } from "./ejector-row.ts";
 import { servesAlone, useNeeded } from "./needed-rows.ts";
 import { cutStuck, forgetGivenUp, isDoubted, isUnexplained, onTrial, type StuckRequestsOptions } from "./stuck-requests.ts";
 import type { RequestEnds } from "./traffic-watch.ts";
@@ -39,7 +39,8 @@ export class Ejector implements RequestEnds {
   #rows = new Map<string, Row>();
   /** The same rows by their endpoint's slot. */
   #bySlot: (Row | undefined)[] = [];
-  #isPanicking = false;
+  /** Whether so many endpoints are bad that all that are up are used. */
+  isPanicking = false;
   #sweptAtMs = Number.NaN;
 
   constructor(options: EjectorOptions) {
@@ -70,7 +71,7 @@ export class Ejector implements RequestEnds {
 
   standingOf(name: string): EjectionStanding {
     const row = this.#rows.get(name);
-    return standing(row, this.#isPanicking, row?.stage === "warming" ? this.#warmUp(row) : 1);
+    return standing(row, this.isPanicking, row?.stage === "warming" ? this.#warmUp(row) : 1);
   }
 
   /** Whether requests there got no token, and none has come since, or it is silent for longer than is explained. */
@@ -79,9 +80,13 @@ export class Ejector implements RequestEnds {
     return row !== undefined && (isDoubted(row) || isUnexplained(this.#recordOf(row, nowMs)));
   }
 
-  /** Whether so many endpoints are bad that all that are up are used. */
-  get isPanicking(): boolean {
-    return this.#isPanicking;
+  /** Another router has ejected it, or has seen it work again (undefined). What speaks for either is not known here. */
+  hear(name: string, ejection: Ejection | undefined, nowMs: number): void {
+    const row = this.#rows.get(name);
+    if (row === undefined || (ejection === undefined ? !isOut(row) : !isOut(row) && !this.#mayEject(row, nowMs))) return;
+    if (ejection === undefined) this.#warm(row, nowMs);
+    else takeEjection(row, ejection, this.#options.settings(), nowMs);
+    this.#options.changed(name);
   }
 
   /** Ejections of the endpoint so far. */
@@ -235,8 +240,8 @@ export class Ejector implements RequestEnds {
 
   /** So many fail that the others are too few: all that are up are used, until an ejected one returns. */
   #panic(up: readonly Row[]): void {
-    if (this.#isPanicking) return;
-    this.#isPanicking = true;
+    if (this.isPanicking) return;
+    this.isPanicking = true;
     const { maxShare } = this.#options.settings();
     this.#options.log.warn("More endpoints fail than may be ejected: all that are up are used", { maxShare, up: up.length });
     for (const { endpoint, stage } of up) if (stage === "ejected") this.#options.changed(endpoint.name);
@@ -265,8 +270,8 @@ export class Ejector implements RequestEnds {
   }
 
   #endPanic(): void {
-    if (!this.#isPanicking) return;
-    this.#isPanicking = false;
+    if (!this.isPanicking) return;
+    this.isPanicking = false;
     for (const { endpoint } of this.#rows.values()) this.#options.changed(endpoint.name);
   }
 

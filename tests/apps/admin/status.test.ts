@@ -135,6 +135,7 @@ test("the router and its pool at one moment", async () => {
     conversations: null,
     sessions: null,
     shadow: null,
+    shared: null,
     prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
     memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
     limits: DEFAULT_LIMITS,

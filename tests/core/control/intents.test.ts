@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Intents, type Wish } from "../../../core/control/intents.ts";
+import { Intents } from "../../../core/control/intents.ts";
+import type { Wish } from "../../../core/pool/operator-intents.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 const DRAIN: Wish = { intent: "drain", reason: "new driver", by: "192.0.2.7", forMs: undefined, graceMs: 0 };

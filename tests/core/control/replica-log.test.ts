@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import type { OperatorIntent } from "../../../core/control/intents.ts";
 import { ReplicaLog } from "../../../core/control/replica-log.ts";
+import type { OperatorIntent } from "../../../core/pool/operator-intents.ts";
 import { collectedLog } from "../../support/collected-log.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 

@@ -12,7 +12,7 @@ const DENO = join(MODULES, "deno", "deno");
 /** What is read while the program runs: core/runtime/own-files.ts finds it in the process. */
 const FILES = ["package.json", "apps/admin/page", "examples/plugins", "config/plugins/plugin-modules.mjs"];
 /** Where they are installed, plugins' folders or the program's, they are found there. */
-const OPTIONAL = ["tsx/esm/api", "@opentelemetry/exporter-trace-otlp-http"];
+const OPTIONAL = ["tsx/esm/api", "@opentelemetry/exporter-trace-otlp-http", "ioredis", "@nats-io/transport-node"];
 
 const [runtime = "", given] = process.argv.slice(2);
 if (!["node", "bun", "deno"].includes(runtime)) {

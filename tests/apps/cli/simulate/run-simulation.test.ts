@@ -202,7 +202,17 @@ describe("its command line", () => {
     const asked = read();
     assert.deepEqual(
       { ...asked?.settings, model: undefined, speeds: undefined },
-      { replicas: 8, model: undefined, speeds: undefined, timeScale: 1, seed: 1, tokenError: 0, faults: [] },
+      {
+        replicas: 8,
+        model: undefined,
+        speeds: undefined,
+        timeScale: 1,
+        seed: 1,
+        tokenError: 0,
+        faults: [],
+        routers: 1,
+        carrier: { delayMs: 1, loss: 0 },
+      },
     );
     assert.deepEqual(
       [asked?.settings.model.kvTokens, asked?.settings.model.prefillTokensPerS, asked?.seeds],

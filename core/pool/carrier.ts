@@ -1,0 +1,18 @@
+/** What carries messages between routers. It may lose some; whoever sends one hears it too. */
+export interface Link {
+  /** Sends it to all that listen. Never waits and never throws; what can't be sent now is lost. */
+  publish(message: string): void;
+  close(): void;
+}
+
+/** Is told what comes by a link. */
+export interface LinkEvents {
+  received(message: string): void;
+  /** Messages come and go from now on. */
+  up(): void;
+  /** They do not, for this reason; the link tries again by itself. Called for each failure. */
+  down(why: string): void;
+}
+
+/** Opens a link to all routers that open one of the same channel. */
+export type Carrier = (channel: string, events: LinkEvents) => Link;

@@ -1,0 +1,80 @@
+import { hmac, isHmac } from "../../../core/runtime/hmac.ts";
+import { BadFact, list, moment, text, whole } from "./fact-fields.ts";
+import { MOST_MESSAGE_CHARS } from "./link.ts";
+
+// A message is a digest with the common secret, and JSON behind it. What one says, releases add to: facts and fields that a router does
+// not know are passed over. A release that gives a known field another meaning raises VERSION, which is a part of the channel's name.
+
+export const VERSION = 1;
+const DIGEST_CHARS = 43;
+const MOST_FACTS = 20_000;
+const MOST_REPLICAS = 4_096;
+const MOST_URL_CHARS = 2_048;
+/** Clocks of machines differ; a message that seems older or newer than this is none of now. */
+const MOST_SKEW_MS = 60_000;
+
+/** One thing that a router says: its name, and fields by their places. */
+export type Fact = readonly [name: string, ...fields: unknown[]];
+
+export interface Batch {
+  /** The router that says it, until it is started anew. */
+  readonly from: string;
+  /** Grows with each of its messages. */
+  readonly number: number;
+  /** When it was sent, in milliseconds since 1970. */
+  readonly wallMs: number;
+  /** The same on the clock that moments in its facts are on. */
+  readonly nowMs: number;
+  /** Bytes of a prompt's first block; 0 where no prompts are hashed. */
+  readonly blockBytes: number;
+  /** Addresses of replicas; facts name them by their places here. */
+  readonly replicas: readonly string[];
+  readonly facts: readonly Fact[];
+}
+
+/** Why a message is not read. */
+export type Refusal = "too long" | "without the common secret" | "unreadable" | "of another time";
+
+export function sealed(batch: Batch, secret: string): string {
+  const json = JSON.stringify(batch);
+  return hmac(secret, `facts ${json}`) + json;
+}
+
+export function opened(message: string, secret: string, wallMs: number): Batch | Refusal {
+  if (message.length > MOST_MESSAGE_CHARS) return "too long";
+  const json = message.slice(DIGEST_CHARS);
+  if (!isHmac(message.slice(0, DIGEST_CHARS), secret, `facts ${json}`)) return "without the common secret";
+  try {
+    const batch = batchOf(JSON.parse(json));
+    return Math.abs(batch.wallMs - wallMs) > MOST_SKEW_MS ? "of another time" : batch;
+  } catch {
+    return "unreadable";
+  }
+}
+
+function batchOf(read: unknown): Batch {
+  if (typeof read !== "object" || read === null) throw new BadFact("no mapping");
+  const { from, number, wallMs, nowMs, blockBytes, replicas, facts } = read as Record<keyof Batch, unknown>;
+  return {
+    from: text(from, 64),
+    number: whole(number),
+    wallMs: moment(wallMs),
+    nowMs: moment(nowMs),
+    blockBytes: whole(blockBytes),
+    replicas: list(replicas, MOST_REPLICAS).map((url) => text(url, MOST_URL_CHARS)),
+    facts: list(facts, MOST_FACTS).map(factOf),
+  };
+}
+
+function factOf(read: unknown): Fact {
+  const [name, ...fields] = list(read, 16);
+  return [text(name, 64), ...fields];
+}
+
+/** What prompts are hashed with: all routers with the same secret have the same hashes. */
+export function prefixSecretOf(secret: string, words: number): readonly number[] {
+  const digest = hmac(secret, "prefixes");
+  const bytes = Uint8Array.from(atob(digest.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Array.from({ length: words }, (_, word) => view.getUint32(4 * word, true));
+}

@@ -1,0 +1,238 @@
+import type { Clock } from "../../../core/contract/clock.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import type { Log } from "../../../core/contract/log.ts";
+import type { Link } from "../../../core/pool/carrier.ts";
+import type { RouterAccess } from "../../../core/router-host.ts";
+import { opened, type Refusal, sealed, VERSION } from "./message.ts";
+import { Outbox } from "./outbox.ts";
+import { OwnBookings } from "./own-bookings.ts";
+import { LEASE_MS, Peers, type PeerView } from "./peers.ts";
+import { isSameStore, type SharedConfig, storeOf } from "./shared-config.ts";
+import { Standings } from "./standings.ts";
+
+/** How long what is said is gathered. */
+const GATHER_MS = 50;
+/** How often a router says all that it has booked, and that it lives. */
+const SUMMARY_MS = 1_000;
+/** A message that nobody has sealed costs time as well; this many characters of such are looked at between two summaries. */
+const MOST_STRANGE_CHARS = 16_000_000;
+const MINUTE_MS = 60_000;
+
+/** What people see of it. */
+export interface SharedView {
+  readonly store: string;
+  readonly isUp: boolean;
+  /** Why it is not; "" while it is. */
+  readonly fault: string;
+  readonly router: string;
+  readonly routers: readonly PeerView[];
+  /** How long this router's last message took to come back; NaN before the first. */
+  readonly delayMs: number;
+  readonly messages: { readonly sent: number; readonly heard: number; readonly dropped: number };
+  readonly refused: Readonly<Record<Refusal, number>>;
+  readonly facts: Peers["facts"];
+}
+
+type Access = Pick<RouterAccess, "load" | "prefixIndex" | "control" | "carrier">;
+
+/** What this router says to others by a store, and what it takes from them. It outlives each config. */
+export class SharedLog {
+  readonly #access: Access;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #id = crypto.randomUUID();
+  readonly #outbox = new Outbox();
+  readonly #own: OwnBookings;
+  readonly #standings: Standings;
+  readonly #peers: Peers;
+  readonly #messages = { sent: 0, heard: 0 };
+  readonly #refused: Record<Refusal, number> = {
+    "too long": 0,
+    "without the common secret": 0,
+    unreadable: 0,
+    "of another time": 0,
+  };
+  #config: SharedConfig | undefined;
+  #channel = "";
+  #link: Link | undefined;
+  #stopTicking: () => void = () => {};
+  #cancelSending: (() => void) | undefined;
+  #isHurrying = false;
+  #endpoints: readonly Endpoint[] = [];
+  #number = 0;
+  #isUp = false;
+  #fault = "";
+  #heardSelfMs = Number.NaN;
+  #delayMs = Number.NaN;
+  #strangeChars = 0;
+  #toldUpMs = Number.NEGATIVE_INFINITY;
+  #toldDownMs = Number.NEGATIVE_INFINITY;
+
+  constructor(access: Access, clock: Clock, log: Log) {
+    this.#access = access;
+    this.#clock = clock;
+    this.#log = log;
+    this.#own = new OwnBookings(this.#outbox, clock, () => this.#sendSoon());
+    this.#standings = new Standings(access, clock, this.#outbox);
+    this.#peers = new Peers(access, clock, this.#standings);
+  }
+
+  /** Undefined: it is alone from now on. */
+  use(config: SharedConfig | undefined, pool: string): void {
+    const channel = `signalbox:${VERSION}:${config?.group ?? pool}`;
+    const isSame = isSameStore(this.#config, config) && channel === this.#channel;
+    if (!isSame) this.#end();
+    this.#config = config;
+    if (isSame) return;
+    this.#channel = channel;
+    if (config === undefined) return;
+    this.#access.load.heard = this.#own;
+    this.#open(config);
+    this.#stopTicking = this.#clock.every(SUMMARY_MS, () => this.#tick());
+  }
+
+  follow(endpoints: readonly Endpoint[]): void {
+    this.#endpoints = endpoints;
+    this.#peers.follow(endpoints);
+    if (this.#link !== undefined && this.#standings.look(endpoints)) this.#sendSoon();
+  }
+
+  close(): void {
+    this.#end();
+    this.#config = undefined;
+  }
+
+  /** Undefined while it is alone. */
+  get view(): SharedView | undefined {
+    if (this.#config === undefined) return undefined;
+    return {
+      store: storeOf(this.#config).text,
+      isUp: this.#isUp,
+      fault: this.#fault,
+      router: this.#id,
+      routers: this.#peers.views(),
+      delayMs: this.#delayMs,
+      messages: { ...this.#messages, dropped: this.#outbox.dropped },
+      refused: this.#refused,
+      facts: this.#peers.facts,
+    };
+  }
+
+  #open(config: SharedConfig): void {
+    this.#heardSelfMs = this.#clock.now();
+    const events = {
+      received: (message: string) => this.#received(message, config),
+      up: () => this.#up(),
+      down: (why: string) => this.#down(why),
+    };
+    const { carrier } = this.#access;
+    this.#link = carrier?.(this.#channel, events) ?? storeOf(config).open(this.#channel, events, this.#clock);
+  }
+
+  #end(): void {
+    if (this.#link === undefined) return;
+    this.#outbox.add("gone");
+    this.#send();
+    this.#stopTicking();
+    this.#link.close();
+    this.#link = undefined;
+    this.#access.load.heard = undefined;
+    this.#isUp = false;
+    this.#fault = "";
+    this.#peers.dropAll();
+  }
+
+  #up(): void {
+    const nowMs = this.#clock.now();
+    this.#heardSelfMs = nowMs;
+    if (this.#isUp) return;
+    this.#isUp = true;
+    this.#fault = "";
+    if (nowMs - this.#toldUpMs >= MINUTE_MS) this.#log.info("Routers agree by the store", { store: this.#text });
+    this.#toldUpMs = nowMs;
+    this.#standings.sayEjections(this.#endpoints);
+    this.#summary();
+  }
+
+  #down(why: string): void {
+    const nowMs = this.#clock.now();
+    this.#isUp = false;
+    this.#fault = why;
+    // One that comes and goes is told of once a minute.
+    if (nowMs - this.#toldDownMs < MINUTE_MS) return;
+    this.#toldDownMs = nowMs;
+    const fields = { store: this.#text, why };
+    this.#log.warn("The store by which routers agree is gone: this router goes on with what it knows", fields);
+  }
+
+  get #text(): string {
+    return this.#config === undefined ? "" : storeOf(this.#config).text;
+  }
+
+  #tick(): void {
+    const nowMs = this.#clock.now();
+    this.#strangeChars = 0;
+    for (const router of this.#peers.expire()) this.#log.warn("Another router has gone: what it had booked is free", { router });
+    this.#standings.look(this.#endpoints);
+    if (this.#isUp && nowMs - this.#heardSelfMs > LEASE_MS) {
+      // It takes messages and gives none: the connection is opened anew.
+      this.#down("it does not send back what it is sent");
+      this.#link?.close();
+      if (this.#config !== undefined) this.#open(this.#config);
+    }
+    this.#summary();
+  }
+
+  #summary(): void {
+    // Apart from what waits to be said: both together may be too long.
+    this.#send();
+    this.#own.summary();
+    this.#standings.sayIntents();
+    this.#send();
+  }
+
+  #sendSoon(): void {
+    if (this.#cancelSending === undefined) this.#cancelSending = this.#clock.after(GATHER_MS, () => this.#send());
+    if (!this.#outbox.isFull || this.#isHurrying) return;
+    // Behind the request that says it.
+    this.#isHurrying = true;
+    this.#cancelSending();
+    this.#cancelSending = this.#clock.after(0, () => this.#send());
+  }
+
+  #send(): void {
+    this.#cancelSending?.();
+    this.#cancelSending = undefined;
+    this.#isHurrying = false;
+    const config = this.#config;
+    if (!this.#isUp || config === undefined || this.#link === undefined) return this.#outbox.clear();
+    const { facts, replicas } = this.#outbox.take();
+    if (facts.length === 0) return;
+    const [wallMs, nowMs] = [this.#clock.wall(), this.#clock.now()];
+    const blockBytes = this.#access.prefixIndex()?.ends[0] ?? 0;
+    this.#number += 1;
+    const batch = { from: this.#id, number: this.#number, wallMs, nowMs, blockBytes, replicas, facts };
+    this.#link.publish(sealed(batch, config.secret.reveal()));
+    this.#messages.sent += 1;
+  }
+
+  #received(message: string, config: SharedConfig): void {
+    if (this.#strangeChars > MOST_STRANGE_CHARS) return void this.#refused["without the common secret"]++;
+    const batch = opened(message, config.secret.reveal(), this.#clock.wall());
+    if (typeof batch === "string") {
+      this.#refused[batch] += 1;
+      this.#strangeChars += message.length;
+      return;
+    }
+    if (batch.from === this.#id) {
+      this.#heardSelfMs = this.#clock.now();
+      this.#delayMs = Math.max(0, this.#heardSelfMs - batch.nowMs);
+      return;
+    }
+    this.#messages.heard += 1;
+    if (!this.#peers.heard(batch)) return;
+    this.#log.info("Another router has come", { router: batch.from });
+    this.#standings.sayEjections(this.#endpoints);
+    this.#summary();
+  }
+}
