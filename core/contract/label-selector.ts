@@ -1,15 +1,25 @@
 import { z } from "./options.ts";
 
-const key = z.string().min(1);
+const key = z.string().min(1).describe("The name of a label.");
+const operator = "In and NotIn have values; Exists and DoesNotExist have none.";
+const values = "Values of that label.";
 const expression = z.discriminatedUnion("operator", [
-  z.strictObject({ key, operator: z.enum(["In", "NotIn"]), values: z.array(z.string()).min(1) }),
-  z.strictObject({ key, operator: z.enum(["Exists", "DoesNotExist"]), values: z.array(z.string()).max(0).default([]) }),
+  z.strictObject({
+    key,
+    operator: z.enum(["In", "NotIn"]).describe(operator),
+    values: z.array(z.string()).min(1).describe(values),
+  }),
+  z.strictObject({
+    key,
+    operator: z.enum(["Exists", "DoesNotExist"]).describe(operator),
+    values: z.array(z.string()).max(0).default([]).describe(values),
+  }),
 ]);
 
 /** A Kubernetes label selector: all its conditions must hold; an empty selector matches all labels. */
 export const labelSelector = z.strictObject({
-  matchLabels: z.record(key, z.string()).default({}),
-  matchExpressions: z.array(expression).default([]),
+  matchLabels: z.record(key, z.string()).default({}).describe("Labels and their values."),
+  matchExpressions: z.array(expression).default([]).describe("Further conditions."),
 });
 
 /** @public */
