@@ -4,6 +4,7 @@ import { DECODE_MS, firstTokenMs, SCALE_MS, uncachedTokens } from "../../core/co
 import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
+import { Sharing } from "./sharing.ts";
 
 const options = z.strictObject({
   /** Milliseconds added for each request in flight, because each generation makes the engine's steps a little slower. */
@@ -36,17 +37,29 @@ export default defineScorer({
   options,
   create({ decodeMs, crowdedWeight, scaleMs }, host) {
     host.usePrefixIndex({});
+    const sharing = host.keep(1, () => new Sharing());
     return {
       score(request, candidates, load) {
         const weight = Math.min(crowdedWeight, 1 + WEIGHT_PER_PROMPT * crowding(candidates, load));
         // The list of waits becomes the list of scores.
         const scores = doubleZeros(candidates.length);
+        let deepest = 0;
+        let least = Number.POSITIVE_INFINITY;
+        for (let index = 0; index < candidates.length; index++) {
+          const { slot } = candidates[index]!;
+          deepest = Math.max(deepest, request.prefix.matchedBlocks(slot));
+          const uncached = uncachedTokens(request, slot);
+          scores[index] = uncached;
+          least = Math.min(least, uncached);
+        }
+        const share = 1 / Math.max(1, sharing.others(request, deepest, candidates, load));
         let shortest = Number.POSITIVE_INFINITY;
         for (let index = 0; index < candidates.length; index++) {
           const endpoint = candidates[index]!;
-          const uncached = uncachedTokens(request, endpoint.slot);
+          const uncached = scores[index]!;
           const displaced = request.prefix.displacedTokens?.(endpoint.slot, uncached) ?? 0;
-          const waitMs = firstTokenMs(request, endpoint, load, weight * uncached + displaced, decodeMs);
+          const work = weight * (least + share * (uncached - least)) + displaced;
+          const waitMs = firstTokenMs(request, endpoint, load, work, decodeMs);
           scores[index] = waitMs;
           if (waitMs < shortest) shortest = waitMs;
         }
@@ -54,6 +67,7 @@ export default defineScorer({
         for (let index = 0; index < scores.length; index++) scores[index] = scaleMs / (scaleMs + (scores[index]! - shortest));
         return scores;
       },
+      chosen: (request, endpoint) => sharing.sent(request, endpoint),
     };
   },
 });
