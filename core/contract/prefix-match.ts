@@ -15,7 +15,7 @@ export interface PrefixMatch {
   matchedFraction(slot: number): number;
   /**
    * What it costs the endpoint's cache to hold `tokens` more: the tokens of other prompts that it would evict, times the chance that
-   * they are asked for again, estimated. At most `tokens`; 0 while there is room.
+   * they are asked for again, estimated. And up to 2 more, so that ties go to more room, then to older prompts.
    */
   displacedTokens?(slot: number, tokens: number): number;
   /** Two 32-bit words for each block, equal if prompts are equal up to its end. They have no meaning outside this process. */

@@ -5,6 +5,8 @@ import { whole } from "./number-text.ts";
 
 /** Smaller differences in time are no reason. */
 const LEAST_MS = 1;
+/** The default scorer gives it for less than 3 ms. */
+const LEAST_SCORE = 0.01;
 /** More names would hide the sentence. */
 const MOST_NAMES = 3;
 /** The default scorer: it scores nothing but the expected time to the first token. */
@@ -103,7 +105,14 @@ function bestReason(leg: Leg, pick: Endpoint, next: Endpoint | undefined): strin
   const total = totalOf(leg, pick);
   const equals = candidates.filter((_, index) => totals[index] === total).length;
   if (equals > 1) return `${pick.name} was drawn at random from ${equals} with the same best score (${shown(total)}).`;
+  if (isByRoom(leg, pick, next)) return `${pick.name} has the emptiest cache, or the oldest prompts in it, of those as fast.`;
   return `${pick.name} was best: ${versus(leg, pick, next)}${mostly(leg, pick, next)}.`;
+}
+
+/** Whether nothing but the room in the caches made the difference. */
+function isByRoom(leg: Leg, pick: Endpoint, next: Endpoint | undefined): boolean {
+  if (next === undefined || !isByTime(leg) || totalOf(leg, pick) - totalOf(leg, next) >= LEAST_SCORE) return false;
+  return !(Math.abs((estimateAt(leg, 0)?.cachedTokens ?? 0) - (estimateAt(leg, 1)?.cachedTokens ?? 0)) > 0);
 }
 
 function versus(leg: Leg, pick: Endpoint, next: Endpoint | undefined): string {

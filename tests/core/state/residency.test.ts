@@ -285,21 +285,34 @@ test("with generated text in any order of calls, all room is free again at the e
   );
 });
 
-test("room costs nothing while there is some; then what would be evicted, times the chance that it is asked for again", () => {
+test("room costs less than a token while there is some; then what would be evicted, times the chance that it is asked for again", () => {
   // Blocks of 1 and 3 tokens.
   const residency = new Residency(SMALLEST_BYTES, 10);
   residency.admit(makeChain("ab"), 0, 0);
   residency.admit(makeChain("cd"), 0, 0);
-  assert.equal(residency.displaced(0, 2), 0, "they fit");
-  assert.equal(residency.displaced(0, 100), 0, "nothing was ever used again");
+  assert.equal(residency.displaced(0, 1), 0.9, "they fit");
+  assert.equal(residency.displaced(0, 100), 1 + 1 / 2, "nothing was ever used again");
   // Used again after one other admission, so the usual age is 2; "cd" is the oldest now, at the age of 1.
   residency.admit(makeChain("ab"), 0, 2);
-  assert.equal(residency.displaced(0, 2), 0);
-  assert.equal(residency.displaced(0, 6), 4 * (2 / 4));
+  assert.equal(residency.displaced(0, 1), 0.9);
+  assert.equal(residency.displaced(0, 6), 1 + 1 / 2 + 4 * (2 / 4));
   // 12 tokens evict more than the cache holds: no more than they take themselves.
   residency.setCapacity(0, 0);
-  assert.equal(residency.displaced(0, 12), 12 * (2 / (2 + residency.table.age(0) + 1)));
-  assert.equal(residency.displaced(1, 6), 0, "an empty cache");
+  const age = residency.table.age(0);
+  assert.equal(residency.displaced(0, 12), 1 + 1 / (1 + age) + 12 * (2 / (2 + age + 1)));
+  assert.ok(Number.isFinite(residency.displaced(0, 0)), "a cache of no size");
+  assert.equal(residency.displaced(1, 6), 0.6, "an empty cache");
+});
+
+test("ties go to the cache with more room, then to the one whose oldest prompt is older, before any prompt was used again", () => {
+  const residency = new Residency(SMALLEST_BYTES, 10);
+  residency.admit(makeChain("ab"), 0, 0);
+  assert.ok(residency.displaced(1, 4) < residency.displaced(0, 4), "room");
+  residency.setCapacity(0, 4);
+  residency.setCapacity(1, 4);
+  residency.admit(makeChain("cd"), 1, 0);
+  assert.ok(residency.displaced(0, 4) < residency.displaced(1, 4), "age");
+  assert.ok(residency.displaced(2, 4) < residency.displaced(0, 4), "an empty one of the size before a full one");
 });
 
 test("of two full caches, the one with the younger prompts costs more room", () => {

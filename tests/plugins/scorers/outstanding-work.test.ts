@@ -99,6 +99,41 @@ test("tokens that a cache would lose, and that are asked for again, are work too
   assert.deepEqual(Array.from(scores ?? []), [1, 0.5, 0.25]);
 });
 
+describe("tokens that another candidate has cached are shared by all requests in flight that go on from them", () => {
+  const inFlight = [64, 0];
+  const hashes = Array.from({ length: 128 }, (_, word) => word + 1);
+  /** 8,192 tokens, of which the first endpoint has `blocks` blocks of 128. */
+  const made = (blocks: number) => makeRequest({ promptTokens: 8192, prefix: { ...makePrefix(64, 128, [blocks, 0]), hashes } });
+  const load = makeLoad(2, { inFlight });
+  const [holder, other] = makeEndpoints(2);
+  const scoreOfOther = (earlier: readonly number[]) => {
+    const scorer = createPlugin(outstandingWork);
+    for (const blocks of earlier) {
+      const request = made(blocks);
+      scorer.score(request, [holder!, other!], load);
+      scorer.chosen!(request, holder!, load);
+    }
+    return Array.from(scorer.score(made(64), [holder!, other!], load) ?? []);
+  };
+  // The holder has 64 requests in flight, which are 512 ms, and a copy takes 1,024.
+  const cases: readonly [name: string, earlier: readonly number[], scores: readonly number[]][] = [
+    ["none", [], [1, 2048 / (2048 + 4096)]],
+    ["others that go on from another block", new Array<number>(64).fill(63), [1, 2048 / (2048 + 4096)]],
+    ["one", [64], [1, 2048 / (2048 + 4096)]],
+    ["two", [64, 64], [1, 1]],
+    ["eight", new Array<number>(8).fill(64), [256 / (256 + 384), 1]],
+    ["two before as many others as are in flight", [64, 64, ...new Array<number>(64).fill(63)], [1, 2048 / (2048 + 4096)]],
+    ["many, more than are remembered", new Array<number>(3000).fill(64), [256 / (256 + 496), 1]],
+  ];
+  for (const [name, earlier, scores] of cases) it(name, () => assert.deepEqual(scoreOfOther(earlier), scores));
+
+  it("a try without a score before it counts by what its own endpoint holds", () => {
+    const scorer = createPlugin(outstandingWork);
+    for (let count = 0; count < 8; count++) scorer.chosen!(made(64), holder!, load);
+    assert.deepEqual(Array.from(scorer.score(made(64), [holder!, other!], load) ?? []), [256 / (256 + 384), 1]);
+  });
+});
+
 test("rounding never makes the best score differ from 1", () => {
   const load = makeLoad(8, {
     prefillTokens: [0.1, 1e9 + 0.3, 7.7, 12_345.678, 1e15, 3, 1 / 3, 2 / 7],

