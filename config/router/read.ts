@@ -107,7 +107,7 @@ export async function readRouter(
       name: poolName(pool.name, found, report),
       endpoints: endpoints.map((one) => one.spec),
       probes: pool.probes,
-      roles: pool.roles,
+      ...(pool.roles && { roles: pool.roles }),
     },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
     settings: { limits, retries, unlisted, adaptersByClients, forwardedFor, credentials, replicaTls, cors, hasRoutingHeaders },

@@ -7,7 +7,12 @@ export interface HashedChain {
   tokensIn(block: number): number;
 }
 
-/** Somebody who knows better than the prefix index what the replicas' caches hold. */
+/**
+ * Somebody who knows better than the prefix index what the replicas' caches hold.
+ *
+ * @example
+ * const witness = { about: (chain) => (chain.blocks === 0 ? undefined : { heldTokens: (slot) => (slot === 0 ? 0 : undefined) }) };
+ */
 export interface CacheWitness {
   /** Called once for each prompt, when it is hashed; undefined: nothing is known of it. */
   about(chain: HashedChain): CacheTestimony | undefined;

@@ -1,6 +1,12 @@
 import type { LegRole } from "./decision.ts";
 
-/** The request to send, without the endpoint's address. */
+/**
+ * The request to send, without the endpoint's address.
+ *
+ * @example
+ * const body = [new TextEncoder().encode('{"model":"base"}')];
+ * const draft = { method: "POST", pathAndQuery: "/v1/completions", lines: "Content-Length: 16\r\n", credentialLines: "", body };
+ */
 export interface Draft {
   readonly method: string;
   /** Path and query as the client sent them, but for a model's name that was rewritten. */

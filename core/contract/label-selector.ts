@@ -26,7 +26,12 @@ export const labelSelector = z.strictObject({
 export type LabelSelector = z.output<typeof labelSelector>;
 type Labels = Readonly<Record<string, string>>;
 
-/** The selector as a test on labels. */
+/**
+ * The selector as a test on labels.
+ *
+ * @example
+ * const isH100 = matches({ matchLabels: { gpu: "h100" }, matchExpressions: [] });
+ */
 export function matches({ matchLabels, matchExpressions }: LabelSelector): (labels: Labels) => boolean {
   const conditions = [
     ...Object.entries(matchLabels).map(([key, value]) => holds({ key, operator: "In", values: [value] })),

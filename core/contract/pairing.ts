@@ -1,4 +1,9 @@
-/** Why one endpoint processes a request's prompt and another one generates its answer, or one does both. */
+/**
+ * Why one endpoint processes a request's prompt and another one generates its answer, or one does both.
+ *
+ * @example
+ * const hasPair = decision.pairing?.isPaired === true;
+ */
 export interface Pairing {
   readonly isPaired: boolean;
   /** In words, for people. */

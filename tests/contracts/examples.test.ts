@@ -54,6 +54,8 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
   decode: (decode) => decode({ head: kit.makeHeaders({ "content-encoding": "plain" }) }, asked) === asked,
   admit: (admit) => admit(asked) === undefined,
   answer: (answer) => (answer(asked) as { status: number }).status === 200,
+  plan: (plan) => plan({ profile: {}, decide: () => decision }) === decision,
+  send: (send) => send(asked, {}) === undefined,
   compare: (compare) => compare(asked, { profile: {}, random, decide: () => decision }) === decision,
   copy(copy) {
     const chosen: string[] = [];

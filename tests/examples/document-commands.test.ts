@@ -17,6 +17,7 @@ import {
   inlineCommands,
   routerArguments,
 } from "../support/document-blocks.ts";
+import { documentFiles, REQUEST_BODY } from "../support/document-files.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
 
 // Every command line of the documents is read by the real commands; what ends by itself runs, in their order, against one router.
@@ -58,6 +59,7 @@ const TASKS = (JSON.parse(readFileSync("deno.json", "utf8")) as { tasks: object 
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-commands-"));
 const replicas: MockReplica[] = [];
+let prefillMock: MockReplica;
 let router: RouterProcess;
 let requestId = "";
 
@@ -65,14 +67,15 @@ before(async () => {
   const adapters = ["food-review-v1", "food-review-v2"];
   const options = { model: "llama", adapters, availableAdapters: adapters, timeScale: 0 };
   replicas.push(...(await Promise.all([startMockReplica(options), startMockReplica(options)])));
-  const files = filesFor(replicas);
+  prefillMock = await startMockReplica({ model: "llama", role: "prefill", timeScale: 0 });
+  const files = documentFiles(replicas);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const running = join(folder, "running");
   mkdirSync(running);
   for (const name of ["signalbox.yaml", "rewrite.yaml"]) writeFileSync(join(running, name), files[name] ?? "");
   router = await startRouterProcess([], { config: running, hasAdmin: true });
   const url = `http://127.0.0.1:${router.port}/v1/chat/completions`;
-  const response = await fetch(url, { method: "POST", body: BODY, headers: { "content-type": "application/json" } });
+  const response = await fetch(url, { method: "POST", body: REQUEST_BODY, headers: { "content-type": "application/json" } });
   assert.equal(response.status, 200, await response.text());
   requestId = response.headers.get("x-request-id") ?? "";
 });
@@ -80,7 +83,7 @@ before(async () => {
 after(async () => {
   router?.kill("SIGTERM");
   await router?.exited;
-  await Promise.all(replicas.map((replica) => replica.close()));
+  await Promise.all([...replicas, prefillMock].map((replica) => replica?.close()));
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -161,15 +164,16 @@ async function tryOut(line: string): Promise<void> {
   }
 }
 
-/** What curl would ask the router, at its own ports. */
+/** What curl would ask: the router at its own ports, and the mock of docs/reference.md that computes prompts. */
 async function askAs(line: string, { words }: CommandLine): Promise<void> {
   const after = (word: string) => words[words.indexOf(word, 1) + 1] ?? "";
-  const url = words.find((word) => word.startsWith("http://")) ?? "";
+  const url = words.find((word) => word.startsWith("http://")) ?? assert.fail(`${line}: no address that begins with http://`);
   const body = words.includes("-d") ? after("-d") : undefined;
   const [name = "", value = ""] = words.includes("-H") ? after("-H").split(": ") : ["accept", "*/*"];
   const place = url
     .replace("127.0.0.1:8080", `127.0.0.1:${router.port}`)
-    .replace("127.0.0.1:9090", `127.0.0.1:${router.adminPort}`);
+    .replace("127.0.0.1:9090", `127.0.0.1:${router.adminPort}`)
+    .replace("http://127.0.0.1:8101", prefillMock.url);
   const response = await fetch(place, {
     method: body === undefined ? "GET" : "POST",
     headers: { [name]: value },
@@ -189,69 +193,12 @@ function checkProgram(line: string, { words }: CommandLine): void {
 /** A word of a command line, with files of the documents in the test's folder. */
 function placed(word: string): string {
   if (word === "REQUEST_ID") return requestId;
-  return /^[\w-]+\.(yaml|jsonl?|svg|sh)$/.test(word) || word === "TRACE" || word === "FILE" ? join(folder, word) : word;
+  return /^[\w-]+\.(yaml|jsonl?(\.gz)?|log|svg|sh)$/.test(word) || word === "TRACE" || word === "FILE"
+    ? join(folder, word)
+    : word;
 }
 
 /** A file that a command makes, which must not be there. */
 function made(word: string): string {
   return join(folder, `made-${word}`);
-}
-
-const BODY = JSON.stringify({ model: "food-review", messages: [{ role: "user", content: "Hello" }], max_tokens: 1 });
-
-/** What the documents' commands read, by name. */
-function filesFor(urls: readonly { readonly url: string }[]): Readonly<Record<string, string>> {
-  const endpoints = urls.map(({ url }, index) => `{ name: gpu${index + 1}-8000, url: "${url}" }`);
-  const router = `apiVersion: signalbox/v1
-kind: Router
-spec:
-  pool: { name: llama, endpoints: [${endpoints}] }
-  sessions: {}
-`;
-  const rewrite = `apiVersion: llm-d.ai/v1alpha2
-kind: InferenceModelRewrite
-metadata: { name: food-review }
-spec:
-  poolRef: { name: llama }
-  rules:
-    - matches: [{ model: { value: food-review } }]
-      targets: [{ modelRewrite: food-review-v1, weight: 90 }, { modelRewrite: food-review-v2, weight: 10 }]
-`;
-  const trace = Array.from({ length: 8 }, (_, index) => {
-    return JSON.stringify({
-      timestamp: 400 * index,
-      input_length: 1_000,
-      output_length: 20,
-      hash_ids: [index % 6, 1_000 + index],
-    });
-  });
-  const sessions = Array.from({ length: 8 }, (_, index) => {
-    const isFirst = index % 2 === 0;
-    const turn = { session: `s${index >> 1}`, turn: isFirst ? 0 : 1, think_ms: isFirst ? 0 : 600_000, start_ms: 0 };
-    return JSON.stringify({
-      ...turn,
-      input_length: isFirst ? 1_000 : 1_500,
-      output_length: 20,
-      hash_ids: isFirst ? [index, 9] : [index - 1, 9, 8],
-    });
-  });
-  return {
-    ...{ "signalbox.yaml": router, FILE: router, "food-review.yaml": rewrite, "rewrite.yaml": rewrite, "keys.yaml": "[]\n" },
-    ...{
-      "a.yaml": router,
-      "b.yaml": router,
-      "other.yaml": router,
-      "body.json": BODY.replace("food-review", "llama"),
-      "sessions.jsonl": `${sessions.join("\n")}\n`,
-      TRACE: `${trace.join("\n")}\n`,
-      "litellm.yaml":
-        "model_list: [{ model_name: llama, litellm_params: { model: openai/llama, api_base: http://gpu1:8000/v1 } }]\n",
-      "start-router.sh": "vllm-router --worker-urls http://gpu1:8000 --policy cache_aware\n",
-      "epp-config.yaml": `apiVersion: inference.networking.x-k8s.io/v1alpha1
-kind: EndpointPickerConfig
-plugins: [{ type: prefix-cache-scorer }, { type: max-score-picker }, { type: single-profile-handler }]
-schedulingProfiles: [{ name: default, plugins: [{ pluginRef: prefix-cache-scorer }, { pluginRef: max-score-picker }] }]
-`,
-    },
-  };
 }

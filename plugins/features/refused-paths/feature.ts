@@ -24,8 +24,7 @@ const REASONS: readonly (readonly [path: string, why: string])[] = [
 /** Paths that the router can't serve get a 501 that says why, where no parser of the config serves them. */
 export default defineFeature({
   type: "refused-paths",
-  summary:
-    "Answers paths that the router can't serve, such as lists of all files, with 501 and the reason, where no parser serves them.",
+  summary: "Answers paths that the router can't serve, such as lists of files, with 501 and the reason, unless a parser does.",
   runsByDefault: true,
   create: () => ({
     routes: [
