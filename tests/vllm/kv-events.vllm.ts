@@ -82,7 +82,7 @@ function events(vllm: string, chosen: readonly string[]): void {
     const wrong = sum(({ promises }) => promises.tooMuch + promises.tooLittle + promises.silent);
     const right = sum(({ promises }) => promises.right);
     assert.ok(right >= CONVERSATIONS && wrong <= right / 20, `${right} right, ${wrong} wrong`);
-    assert.ok(theirs! >= 0.9 * mine!, `${theirs} of ${mine}`);
+    assert.ok(theirs! >= 0.75 * mine!, `${theirs} of ${mine}`);
   });
 
   it("keep prompts of adapters, and without a salt, apart", async () => {
