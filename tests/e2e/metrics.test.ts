@@ -18,6 +18,9 @@ const SPEC = `  auth: { keys: [ { name: a, sha256: ${createHash("sha256").update
   sessions: { gate: true }
   websockets: {}
   conversations: {}
+  scale: {}
+  disaggregation: { decider: never }
+  kvEvents: {}
   shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
 `;
 /** Clients may ask for "food" too; its copies go to the base model. */

@@ -16,6 +16,8 @@ import { keyMetrics } from "../../plugins/features/auth/key-metrics.ts";
 import { Conversations } from "../../plugins/features/conversations/conversations.ts";
 import { conversationsSection } from "../../plugins/features/conversations/conversations-config.ts";
 import { conversationMetrics } from "../../plugins/features/conversations/conversations-shown.ts";
+import { pairsMetrics } from "../../plugins/features/disaggregation/pairs-metrics.ts";
+import { PairsTally } from "../../plugins/features/disaggregation/pairs-tally.ts";
 import { ejectionMetrics } from "../../plugins/features/ejection/ejection-metrics.ts";
 import { kvEventsSection } from "../../plugins/features/kv-events/kv-events-config.ts";
 import { kvEventsMetrics, type ShownEvents } from "../../plugins/features/kv-events/kv-events-shown.ts";
@@ -111,7 +113,14 @@ function usedMirror(): MirrorTally {
   return mirror;
 }
 
-/** A line of which somebody has gone on. */
+/** A pair that has failed. */
+function usedPairs(): PairsTally {
+  const tally = new PairsTally();
+  tally.failed = 1;
+  tally.causes.set("timeout", 1);
+  return tally;
+}
+
 function usedConversations(): Conversations {
   const conversations = new Conversations(systemClock);
   conversations.use(conversationsSection.schema.parse({}));
@@ -141,6 +150,7 @@ function usedEvents(): ShownEvents {
   };
 }
 
+/** A line of which somebody has gone on. */
 function usedLine(): WaitingLine {
   const line = new WaitingLine(withoutRouter({ clock: systemClock, random: Math.random, log: silentLog }));
   line.isOn = true;
@@ -210,12 +220,13 @@ export function fullPage(): string {
       ...admissionMetrics(usedLine()),
       ...quarantineMetrics(new Quarantine({ clock: systemClock, log: silentLog, inFlight: () => 0 })),
       ...shadowMetrics(new ShadowTally("candidate", 100)),
-      ...sharedMetrics(SHARED_VIEW),
       ...mirrorMetrics([usedMirror()]),
+      ...pairsMetrics(usedPairs()),
       ...ejectionMetrics(view),
       ...clusterMetrics({ verdicts: [USED_REWRITE], keptNames: [], staleSinceMs: undefined, isWriter: true }),
       ...rolloutMetrics(() => ({ figures: FIGURES, guard: GUARD }), view.config.mappings),
       ...kvEventsMetrics(usedEvents()),
+      ...sharedMetrics(SHARED_VIEW),
       ...new Tunnels().metrics(),
     ],
   });
