@@ -23,7 +23,8 @@ export function scaleMetrics(scale: Scale): readonly MetricFamily[] {
   if (!scale.isOn) return [];
   const { pool } = scale;
   const all = scale.wanted();
-  const models = scale.byModel();
+  // Clients may ask for any name where replicas load what they are asked for.
+  const models = scale.byModel().filter(({ model }) => scale.isNamed(model));
   const gauge = (name: string, help: string, value: number): MetricFamily => {
     return { name, type: "gauge", help, labels: ["pool"], samples: [{ values: [pool], value }] };
   };

@@ -35,7 +35,10 @@ export class Scale {
   #prefillRate = 0;
   /** Models that replicas served last. */
   #served: ReadonlySet<string> = new Set();
-  #names: ReadonlySet<string> | undefined;
+  /** Names that rewrites match or send on. */
+  #named: ReadonlySet<string> = new Set();
+  /** Replicas may load whatever clients ask for. */
+  #takesAny = false;
   #stopSampling: (() => void) | undefined;
 
   constructor(host: RouterAccess) {
@@ -78,10 +81,8 @@ export class Scale {
     const admission = config.features.get("admission") as { readonly concurrency?: number } | undefined;
     this.#concurrency = settings.concurrency || (admission?.concurrency ?? 0);
     const mappings = config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
-    const takesAny = config.settings.unlisted === "any" || mappings.some(({ models }) => models.length === 0);
-    this.#names = takesAny
-      ? undefined
-      : new Set(mappings.flatMap(({ models, targets }) => [...models, ...targets.map(({ name }) => name)]));
+    this.#takesAny = config.settings.unlisted === "any" || mappings.some(({ models }) => models.length === 0);
+    this.#named = new Set(mappings.flatMap(({ models, targets }) => [...models, ...targets.map(({ name }) => name)]));
     this.#stopSampling = this.#host.services.clock.every(SAMPLE_MS, () => this.#sample());
   }
 
@@ -112,6 +113,11 @@ export class Scale {
       recent.underWay -= 1;
       if (tokens > 0) recent.computed(tokens, nowMs);
     }
+  }
+
+  /** Whether a replica serves it, or a rewrite names it: no client has made it up. */
+  isNamed(model: string): boolean {
+    return this.#served.has(model) || this.#named.has(model);
   }
 
   /** For the pool. */
@@ -168,8 +174,7 @@ export class Scale {
   }
 
   #isKnown(model: string): boolean {
-    if (model === "" || this.#served.size === 0 || this.#names === undefined) return true;
-    return this.#served.has(model) || this.#names.has(model);
+    return model === "" || this.#served.size === 0 || this.#takesAny || this.isNamed(model);
   }
 
   #ofModel(model: string): readonly Recent[] {
