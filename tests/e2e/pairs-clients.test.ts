@@ -126,6 +126,12 @@ describe("what no client may say", () => {
     ["nixl", ',"kv_transfer_params":{"remote_host":"evil"}', "", "kv_transfer_params"],
     ["nixl", ',"kv\\u005ftransfer_params":{"remote_host":"evil"}', "", "kv_transfer_params"],
     ["nixl", ',"kv_transfer_params":5', "", "kv_transfer_params"],
+    [
+      "nixl",
+      ',"sampling_params":{"extra_args":{"kv_transfer_params":{"remote_host":"evil"}}}',
+      "",
+      "sampling_params.extra_args.kv_transfer_params",
+    ],
     ["nixl", "", "X-Prefiller-Host-Port: evil:1\r\n", "x-prefiller-host-port"],
     ["side-car", "", "X-Prefiller-Host-Port: evil:1\r\n", "x-prefiller-host-port"],
     ["sglang", "", "X-PREFILLER-HOST-PORT:\r\n", "x-prefiller-host-port"],

@@ -62,9 +62,9 @@ export default sectionFeature({
 });
 
 /** Throws RouterError for a client that says itself where a cache is: replicas would connect to what it names. */
-function refuseReserved({ head, body }: RequestRun, { type, reservedKeys }: Transfer): void {
+function refuseReserved({ head, body }: RequestRun, { type, reservedKeys, reservedIn }: Transfer): void {
   const header = head.get(PREFILLER) === undefined ? undefined : PREFILLER;
-  const key = reservedKeys.find((name) => isSaid(body, name));
+  const key = reservedKeys.find((name) => isSaid(body, name)) ?? (body && reservedIn?.(body));
   if (header !== undefined || key !== undefined)
     throw new RouterError("invalid_value", `Leave out ${header ?? `"${key}"`}: the router writes it itself (${type}).`);
 }

@@ -1,6 +1,6 @@
 import type { Member } from "../../../core/body/splice.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import type { RequestRun } from "../../../core/contract/slots/request-run.ts";
+import type { RequestBody, RequestRun } from "../../../core/contract/slots/request-run.ts";
 
 /** How the cache of a prompt gets from the endpoint that processed it to the one that generates: one file for each dialect. */
 export interface Transfer {
@@ -13,6 +13,8 @@ export interface Transfer {
   readonly order: "first" | "together" | "told";
   /** Whether an endpoint that generates can do all of a request, too. If not, a pair that failed is followed by another one. */
   readonly answersAlone: boolean;
+  /** Where else in a body a client has said where a cache is: a path of keys, for people; undefined if it has not. */
+  reservedIn?(body: RequestBody): string | undefined;
   /** Top-level keys of a body that are written. */
   readonly keys: readonly string[];
   /** Those that say where a cache is: no client may send them. */

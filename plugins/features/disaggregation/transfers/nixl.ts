@@ -6,6 +6,8 @@ import { member, memberIfThere } from "./members.ts";
 
 const PARAMETERS = "kv_transfer_params";
 const SAMPLING = "sampling_params";
+/** What vLLM hands to its connectors. */
+const EXTRA = "extra_args";
 const UTF8 = new TextEncoder();
 /** Deeper responses are of no engine. */
 const MOST_DEPTH = 64;
@@ -44,6 +46,12 @@ export const nixl: Transfer = {
   answersAlone: true,
   keys: ["stream", SAMPLING, PARAMETERS, ...LIMITS, ...Object.keys(QUIET)],
   reservedKeys: [PARAMETERS],
+  reservedIn(body) {
+    const sampling = objectAt(body, SAMPLING);
+    const extra = sampling && objectAt(readJsonBody(sampling, { keys: [EXTRA] }, MOST_DEPTH), EXTRA);
+    const said = extra && readJsonBody(extra, { keys: [PARAMETERS] }, MOST_DEPTH).span(PARAMETERS);
+    return said && [SAMPLING, EXTRA, PARAMETERS].join(".");
+  },
   prefillMembers(run) {
     const body = run.body!;
     return [
@@ -60,6 +68,12 @@ export const nixl: Transfer = {
   decodeLine: () => "",
 };
 
+/** The bytes of a member's value, if that is an object. */
+function objectAt(body: RequestBody, key: string): Uint8Array | undefined {
+  const span = body.span(key);
+  return span !== undefined && body.bytes[span[0]] === OPENING_BRACE ? body.bytes.subarray(span[0], span[1]) : undefined;
+}
+
 function oneToken(body: RequestBody, { ticket }: RequestRun): readonly Member[] {
   if (ticket.api === "generate") return [member(body, SAMPLING, samplingOfOneToken(body))];
   const there = LIMITS.flatMap((key) => memberIfThere(body, key, "1"));
@@ -69,9 +83,8 @@ function oneToken(body: RequestBody, { ticket }: RequestRun): readonly Member[] 
 
 /** The limit of the token API stands inside of its sampling parameters, whose other bytes stay: a seed may have 64 bits. */
 function samplingOfOneToken(body: RequestBody): Uint8Array {
-  const span = body.span(SAMPLING);
-  const bytes = span && body.bytes.subarray(span[0], span[1]);
-  if (bytes?.[0] !== OPENING_BRACE) return UTF8.encode(JSON.stringify(ONE_TOKEN));
+  const bytes = objectAt(body, SAMPLING);
+  if (bytes === undefined) return UTF8.encode(JSON.stringify(ONE_TOKEN));
   const entries = Object.entries(ONE_TOKEN);
   const sampling = readJsonBody(bytes, { keys: Object.keys(ONE_TOKEN) }, MOST_DEPTH);
   return Buffer.concat(
