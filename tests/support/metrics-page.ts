@@ -136,7 +136,8 @@ function usedSessions(): Sessions {
 
 function usedScale(): Scale {
   const scale = new Scale(withoutRouter({ clock: AT_ONCE, random: Math.random, log: silentLog }));
-  const config = { pool: "llama", features: new Map(), rewriters: [], settings: { unlisted: "any" } } as unknown as ActiveConfig;
+  const rewriters = [{ plugin: { mappings: [{ models: ["base"], targets: [] }] } }];
+  const config = { pool: "llama", features: new Map(), rewriters, settings: { unlisted: "any" } } as unknown as ActiveConfig;
   scale.use(config, scaleSection.schema.parse({}));
   scale.arrived({ ticket: makeOutcome({}), parsed: { model: "base" } } as unknown as Run);
   return scale;
