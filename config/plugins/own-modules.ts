@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import * as contract from "../../core/plugin.ts";
 import { OWN_ROOT, ownFile } from "../../core/runtime/own-files.ts";
@@ -34,8 +35,17 @@ export function shareContract(): void {
   (globalThis as { [SHARED]?: object })[SHARED] = contract;
   if (registerHooks === undefined) return useInThread(false);
   initialize({ modules: { [NAME]: URL_OF_SHARED }, hasCompiler: false });
-  registerHooks({ resolve, load: (url, context, next) => (url === URL_OF_SHARED ? SHARED_MODULE : next(url, context)) });
+  registerHooks({ resolve, load });
 }
+
+/** Deno, which has such hooks, takes JSON that a CommonJS package requires for JavaScript as soon as there is one. */
+function load(url: string, context: object, next: (url: string, context: object) => object): object {
+  if (url === URL_OF_SHARED) return SHARED_MODULE;
+  if (!IS_DENO || !/^file:[^?#]*\.json$/.test(url)) return next(url, context);
+  return { format: "json", source: readFileSync(new URL(url), "utf8"), shortCircuit: true };
+}
+
+const IS_DENO = "Deno" in globalThis;
 
 let isCompilerExpected = false;
 
