@@ -207,11 +207,16 @@ describe("side-car", () => {
             headers.has("x-prefiller-host-port") ? void socket.write(answer) : answerDecode({ headers, ...request }, socket),
         ],
         pairs: SIDE_CAR,
+        spec: "",
       });
       assert.equal((await askPair(pool)).status, 200);
       assert.equal(pool.decode[0]!.requests.length, 2);
       assert.deepEqual(pool.pairs().causes, { "the transfer failed": 1 });
       await assertAtRest(pool);
+      // The prompt's endpoint has not processed it.
+      const { facts, prefixStats } = pool.router.router.pool;
+      const holders = prefixStats!.slots.map(({ slot }) => facts.endpoints.find((endpoint) => endpoint.slot === slot)!.name);
+      assert.deepEqual(holders, ["d0"]);
     }
   });
 

@@ -154,6 +154,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const { transfer } = this.#parts;
     if (this.#record.end === "alone" || this.#record.end === "transferred") return undefined;
     if (transfer.answersAlone) {
+      this.#release();
       noteAlone(this.#record, "the transfer failed");
       return wholeDraft(this.#run);
     }
