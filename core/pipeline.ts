@@ -99,7 +99,7 @@ export function route(run: Run, owner: ForwardOwner): Sending {
   const decision = decided(run, request, load);
   times.decidedAtMs = clock.now();
   const leg = legOf(decision, run);
-  const [sender] = decision.legs.length > 1 ? run.config.slots.send : [];
+  const sender = decision.legs.length > 1 ? run.config.slots.send[0] : undefined;
   const sending = sender?.plugin.send(run, owner);
   if (sending !== undefined) return sending;
   const draft = makeDraft(request, run, run.ticket.trace);

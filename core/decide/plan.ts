@@ -10,14 +10,15 @@ import { decide } from "./decide.ts";
 
 /** The decision by this profile, or what the feature that plans requests makes of it. Throws as `decide` does. */
 export function plan(
-  { plan: [planner] }: Slots,
+  slots: Slots,
   request: InferenceRequest,
   facts: Facts,
   profile: Profile,
   load: LoadView,
   random: Random,
 ): Decision {
+  const planner = slots.plan[0];
   if (planner === undefined) return decide(request, facts, profile, load, random);
   const by = (other: Profile, peer?: Endpoint) => decide(peer ? { ...request, peer } : request, facts, other, load, random);
-  return planner.plugin.plan({ request, load, profile, random, decide: by });
+  return planner.plugin.plan({ request, load, profile, decide: by });
 }

@@ -36,7 +36,14 @@ export class PassingResponse implements TappedResponse {
   }
 }
 
-/** The features that look at this response. */
+const NONE: readonly Tap[] = [];
+
+/** Of the features that look at this response. Most responses have none. */
 export function tapsOf(run: Run, response: TappedResponse): readonly Tap[] {
-  return run.config.slots.tap.flatMap(({ plugin }) => plugin.tap(run, response) ?? []);
+  let taps = NONE;
+  for (const { plugin } of run.config.slots.tap) {
+    const tap = plugin.tap(run, response);
+    if (tap !== undefined) taps = [...taps, tap];
+  }
+  return taps;
 }

@@ -114,7 +114,11 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
 
   scanned(): void {
     if (this.#isOver || this.#entrance?.delays(() => this.scanned())) return;
-    this.#orFail(() => this.#route());
+    try {
+      this.#route();
+    } catch (thrown) {
+      this.failed(thrown);
+    }
   }
 
   holdBody(isHeld: boolean): void {

@@ -1,7 +1,6 @@
 import type { Decision } from "../decision.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { LoadView } from "../load-view.ts";
-import type { Random } from "../profile-plugin.ts";
 import type { InferenceRequest } from "../request.ts";
 
 /**
@@ -21,7 +20,6 @@ export interface Planned {
   readonly load: LoadView;
   /** The router's own. */
   readonly profile: PlannedProfile;
-  readonly random: Random;
   /** By a profile of the config. `peer`: who works on the request with the one that is chosen. */
   decide(profile: PlannedProfile, peer?: Endpoint): Decision;
 }

@@ -61,7 +61,6 @@ function planning(plan: NonNullable<PlanSlot["plan"]>, outside: Outside): NonNul
       request: views.of(planned.request),
       load: views.of(planned.load),
       profile: views.of(planned.profile),
-      random: planned.random,
       decide(wanted, peer) {
         made.push(planned.decide(views.real(wanted), peer && views.real(peer)));
         return views.of(made.at(-1)!);

@@ -143,7 +143,7 @@ describe("a plan of one's own", () => {
     const decisions = [one, two];
     const { plugin } = behind({ plan });
     return plugin.plan({
-      ...{ request: makeRequest(), load: makeLoad(3), profile: { name: "default" }, random: Math.random },
+      ...{ request: makeRequest(), load: makeLoad(3), profile: { name: "default" } },
       decide: () => decisions.shift() ?? one,
     });
   };

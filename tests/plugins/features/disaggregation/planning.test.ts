@@ -37,7 +37,7 @@ function plan({ roles, config, transfer = nixl, request = {}, others = new Map()
   // Each endpoint has so many tokens of others as its slot says.
   const load = makeLoad(roles.length, { remainingPrefill: (slot) => slot * 1_000 });
   return planning.plan({
-    ...{ request: asked, load, profile: active.profile, random: Math.random },
+    ...{ request: asked, load, profile: active.profile },
     decide: (profile) => decide(asked, factsOf(endpoints), profile as Profile, load, Math.random),
   });
 }
