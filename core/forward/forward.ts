@@ -1,7 +1,7 @@
 import type { Leg } from "../contract/decision.ts";
 import type { Draft } from "../contract/draft.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { AttemptFailure } from "../contract/outcome.ts";
+import type { Attempt, AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { ForwardOwner, Sending } from "../contract/slots/send.ts";
 import { FIRST_TRY } from "../contract/trace.ts";
@@ -63,6 +63,11 @@ export class Forward implements Sending, TryOwner {
     return this.#try?.reader.takesErrorEvent === true;
   }
 
+  /** Whether it is certain that no connection needs the request's body any more for what has been sent. */
+  get isBodyFree(): boolean {
+    return this.#try?.needsBody !== true && this.#unsent.every(({ needsBody }) => !needsBody);
+  }
+
   drained(): void {
     this.#try?.drained();
   }
@@ -70,7 +75,7 @@ export class Forward implements Sending, TryOwner {
   close(): boolean {
     this.#cancelPause?.();
     this.#try?.abort();
-    return this.#isBodyFree();
+    return this.isBodyFree;
   }
 
   /** Goes on at the same endpoint with what its leg sends again. Returns false where that is nothing, or it is too late. */
@@ -109,7 +114,7 @@ export class Forward implements Sending, TryOwner {
   }
 
   delivered(): boolean {
-    if (!this.#isBodyFree()) return false;
+    if (!this.isBodyFree) return false;
     tellFreed(this.#run, this.#try!.reader);
     this.#owner.bodyDelivered();
     return true;
@@ -176,13 +181,12 @@ export class Forward implements Sending, TryOwner {
 
   /** Makes a try; returns false if nothing was sent. */
   #sendTo(endpoint: Endpoint, isFresh: boolean, nowMs: number): boolean {
-    const { ticket, pool, parts, connections } = this.#run;
-    const attempts = this.#tries?.attempts ?? ticket.attempts;
+    const { pool, parts, connections } = this.#run;
     // The endpoint may have left the pool since the decision, for example while another try waited for its connect timeout.
     const isCurrent = pool.load.isCurrent(endpoint);
     const connection = isCurrent ? (connections ?? pool.connections).of(endpoint).take(isFresh) : undefined;
     if (connection === undefined) {
-      noteTry(attempts, this.#run, endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
+      noteTry(this.#attempts, this.#run, endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
       return false;
     }
     if (this.#try?.needsBody === true) this.#unsent = [...this.#unsent, this.#try];
@@ -195,17 +199,17 @@ export class Forward implements Sending, TryOwner {
 
   #send(endpoint: Endpoint, connection: ReplicaConnection, reader: ResponseReader): void {
     const { ticket, config, parts, buffer } = this.#run;
-    const { attempts = ticket.attempts, firstSpan = FIRST_TRY } = this.#tries ?? {};
     const { method, body } = this.#draft;
     // The room is for one head: while a later try begins, an earlier one may still be sent.
     const frontBytes = ticket.attempts.length === 0 && body[0] === this.#request.body ? (buffer?.frontBytes ?? 0) : 0;
-    const traced = ticket.trace && traceLine(ticket.trace, firstSpan + attempts.length);
+    const traced = ticket.trace && traceLine(ticket.trace, (this.#tries?.firstSpan ?? FIRST_TRY) + this.#attempts.length);
     const head = requestHead(this.#draft, endpoint, config.settings.credentials, traced);
     if (Number.isNaN(ticket.times.dispatchedAtMs)) ticket.times.dispatchedAtMs = parts.services.clock.now();
     connection.send(method, head, body, reader, frontBytes);
   }
 
-  #isBodyFree(): boolean {
-    return this.#try?.needsBody !== true && this.#unsent.every(({ needsBody }) => !needsBody);
+  /** Where this leg's tries are noted. */
+  get #attempts(): Attempt[] {
+    return this.#tries?.attempts ?? this.#run.ticket.attempts;
   }
 }

@@ -85,9 +85,7 @@ export class Residency {
     const stamp = this.table.tick();
     this.#slotsUsed = Math.max(this.#slotsUsed, slot + 1);
     const held = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
-    // Only the end of a prompt tells when it was last used.
-    const usedAt = held === 0 ? 0 : this.#lists.stamp(held);
-    if (usedAt !== 0) this.#reuseAge.learn(this.table.age(usedAt));
+    if (held !== 0) this.#learnReuse(held);
     let last = held;
     // The extra child protects the blocks already held from eviction while room is made for the rest.
     if (held !== 0) this.#countChild(held, 1);
@@ -160,6 +158,12 @@ export class Residency {
       tokens: this.#tokens[slot]!,
       capacityTokens: this.#capacity[slot]!,
     })).filter((residency) => residency.entries > 0);
+  }
+
+  /** Only the end of a prompt tells when it was last used. */
+  #learnReuse(held: number): void {
+    const stamp = this.#lists.stamp(held);
+    if (stamp !== 0) this.#reuseAge.learn(this.table.age(stamp));
   }
 
   #entryOf(chain: Chain, block: number, slot: number): number {

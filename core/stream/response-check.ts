@@ -64,15 +64,11 @@ export class ResponseCheck {
     for (let i = 0; i < spanCount && !this.#hasShown; i++) this.#readSpan(chunk, spans[2 * i]!, spans[2 * i + 1]!);
   }
 
-  /**
-   * The status of an error that its first bytes say, if they say it whole: 500 where a stream says none of the request's own; 0 for
-   * everything else.
-   */
+  /** The status of the request's own error that its first bytes say, if they say it whole; 0 for everything else. */
   statusAtOnce(first: Uint8Array): number {
     if (this.#hasShown || this.#first === NONE) return 0;
     if (this.#first === OPEN) return saidStatus(Buffer.from(first).toString("latin1").trimStart());
-    const error = errorIn(first, true);
-    return error === "" ? 0 : saidStatus(error) || 500;
+    return saidStatus(errorIn(first, true));
   }
 
   /**

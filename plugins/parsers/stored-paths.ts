@@ -4,6 +4,7 @@ import { pathPlaces } from "../../core/contract/path-pattern.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import { NO_PARTS } from "../../core/contract/prompt-part.ts";
 import type { KeptObject, ParsedBody } from "../../core/contract/request.ts";
+import { UNREAD_BODY } from "./unread-body.ts";
 
 /** A path under which replicas make something that they keep, or give it out. */
 interface StoredPath {
@@ -38,15 +39,6 @@ const PATHS: readonly StoredPath[] = [
 /** The input of a batch is a file that one replica keeps. */
 const INPUT_FILE = "input_file_id";
 const UNREAD: BodyReader = { push() {}, finish() {}, parts: NO_PARTS, spanOf: () => undefined };
-const NOTHING_ASKED = {
-  model: "",
-  modelSpan: [-1, -1],
-  isStream: false,
-  promptSpans: [],
-  promptTokens: 0,
-  maxOutputTokens: 0,
-  cacheSalt: "",
-} as const;
 
 /** Says what is asked for by its id; the feature `stored` finds the replica that has it. */
 export default defineParser({
@@ -74,8 +66,7 @@ function parsedAt(body: BodyView, path: string): ParsedBody {
 /** It may be a deletion, which a second delivery would find done. */
 function lookup(names: KeptObject, makes: boolean): ParsedBody {
   return {
-    ...NOTHING_ASKED,
-    isRepeatable: false,
+    ...UNREAD_BODY,
     isFollowUp: true,
     isLookup: true,
     names,
@@ -86,7 +77,7 @@ function lookup(names: KeptObject, makes: boolean): ParsedBody {
 function making(body: BodyView, kind: string): ParsedBody {
   const file = kind === "batches" && body.kind(INPUT_FILE) === "string" ? body.text(INPUT_FILE) : undefined;
   const names = file === undefined ? undefined : { kind: "files", id: file };
-  return { ...NOTHING_ASKED, isRepeatable: false, isFollowUp: names !== undefined, names, makes: kind };
+  return { ...UNREAD_BODY, isFollowUp: names !== undefined, names, makes: kind };
 }
 
 function made(kind: string): readonly StoredPath[] {

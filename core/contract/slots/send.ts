@@ -2,8 +2,8 @@ import type { RouterError } from "../errors.ts";
 import type { RequestRun } from "./request-run.ts";
 
 /**
- * How is a request sent of which several endpoints serve a leg? Called when its decision has more than one; undefined: the first leg is sent
- * as if it were alone. At most one feature is asked. Only features of the router's own fill this slot: they send with `Forward`.
+ * How is a request sent that several endpoints serve together? Called when its decision has more than one leg; undefined: the first leg is
+ * sent as if it were alone. At most one feature is asked. Only features of the router's own fill this slot: they send with `Forward`.
  *
  * @example
  * send: () => undefined

@@ -3,7 +3,6 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { makeDraft } from "../../../core/request/draft.ts";
 import type { Run } from "../../../core/run.ts";
 import type { Pair, Transfer } from "./transfer.ts";
-import { sideCar } from "./transfers/side-car.ts";
 
 /** All of the request, as a client without a pair has it sent. */
 export function wholeDraft(run: Run): Draft {
@@ -11,9 +10,9 @@ export function wholeDraft(run: Run): Draft {
 }
 
 /** The request for the answer's endpoint, or for a gateway in front of it, which asks the prompt's endpoint by itself. */
-export function toldDraft(run: Run, prefill: Endpoint): Draft {
+export function toldDraft(run: Run, transfer: Transfer, prefill: Endpoint): Draft {
   const whole = wholeDraft(run);
-  return { ...whole, lines: sideCar.decodeLine({ prefill, room: "" }) + whole.lines, role: "decode" };
+  return { ...whole, lines: transfer.decodeLine!(prefill) + whole.lines, role: "decode" };
 }
 
 export function promptDraft(run: Run, transfer: Transfer, pair: Pair): Draft {

@@ -216,7 +216,7 @@ export class PairedSending implements Sending, ForwardOwner, PrefillOwner, LegTr
     const run = this.#run;
     const prefill = this.#prefillLeg.order[0]!;
     const { gateway } = run.response;
-    const draft = toldDraft(run, prefill);
+    const draft = toldDraft(run, this.#parts.transfer, prefill);
     this.#reserved = reservation(run, prefill, "prefill", nowMs);
     this.#decode =
       gateway === undefined

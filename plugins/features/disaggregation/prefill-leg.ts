@@ -77,7 +77,7 @@ export class PrefillLeg implements ForwardOwner, LegTries {
 
   /** Whether no connection needs the request's body for it. */
   get isBodyFree(): boolean {
-    return this.#isOver ? this.#forward.close() : this.#isDelivered;
+    return this.#isOver ? this.#forward.isBodyFree : this.#isDelivered;
   }
 
   /** The response's body, once it is over. */
@@ -90,11 +90,10 @@ export class PrefillLeg implements ForwardOwner, LegTries {
     return this.#reader?.usage?.cachedTokens ?? Number.NaN;
   }
 
-  /** Ends it. Returns whether it is certain that no connection needs the request's body for it. */
-  close(): boolean {
+  close(): void {
     this.#isOver = true;
     this.#cancelLimit?.();
-    return this.#forward.close();
+    this.#forward.close();
   }
 
   // Called by its tries.

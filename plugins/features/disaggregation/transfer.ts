@@ -27,8 +27,8 @@ export interface Transfer {
    * @param response - the whole body of the prompt's response; empty where that is not waited for
    */
   decodeMembers(run: RequestRun, pair: Pair, response: Uint8Array): readonly Member[] | undefined;
-  /** A header line for the answer's request, with its line end; "" for none. */
-  decodeLine(pair: Pair): string;
+  /** told: a header line for the answer's request, with its line end, that names the prompt's endpoint. */
+  decodeLine?(prefill: Endpoint): string;
 }
 
 /** Two endpoints that serve one request. */

@@ -65,7 +65,6 @@ export const nixl: Transfer = {
     const parameters = parametersIn(response);
     return parameters && [member(run.body!, PARAMETERS, parameters)];
   },
-  decodeLine: () => "",
 };
 
 /** The bytes of a member's value, if that is an object. */

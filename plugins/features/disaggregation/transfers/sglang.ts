@@ -15,7 +15,6 @@ export const sglang: Transfer = {
   reservedKeys: ["bootstrap_host", "bootstrap_port", "bootstrap_room"],
   prefillMembers: meeting,
   decodeMembers: meeting,
-  decodeLine: () => "",
 };
 
 function meeting({ body }: RequestRun, { prefill, room }: Pair) {

@@ -12,5 +12,5 @@ export const sideCar: Transfer = {
   keys: [],
   reservedKeys: [],
   decodeMembers: () => [],
-  decodeLine: ({ prefill }) => `${PREFILLER}: ${addressOf(prefill)}\r\n`,
+  decodeLine: (prefill) => `${PREFILLER}: ${addressOf(prefill)}\r\n`,
 };
