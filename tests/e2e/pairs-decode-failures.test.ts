@@ -13,15 +13,11 @@ import {
   type PairPool,
   pairPool,
   prefilled,
+  write,
 } from "../support/pair-pool.ts";
 import { waitUntil } from "../support/router.ts";
 import { event, STREAM } from "../support/scripted-pool.ts";
 import { chunkOf, jsonAnswer, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
-
-const write =
-  (bytes: string): Script =>
-  (_request, socket) =>
-    void socket.write(bytes);
 
 /** The beginning of an answer, up to its first token. */
 const FIRST_EVENT = `${STREAM_HEAD}${chunkOf(event(1))}`;

@@ -11,14 +11,10 @@ import {
   type PairPool,
   pairPool,
   prefilled,
+  write,
 } from "../support/pair-pool.ts";
 import { outstanding, waitUntil } from "../support/router.ts";
 import { chunkOf, jsonAnswer, type Script } from "../support/scripted-replica.ts";
-
-const write =
-  (bytes: string): Script =>
-  (_request, socket) =>
-    void socket.write(bytes);
 
 /** Each replica's answer, and the cause that people see. */
 const FAILURES: readonly (readonly [name: string, script: Script, cause: string])[] = [

@@ -11,6 +11,7 @@ import {
   type PairPool,
   pairPool,
   prefilled,
+  write,
 } from "../support/pair-pool.ts";
 import { waitUntil } from "../support/router.ts";
 import { STREAM } from "../support/scripted-pool.ts";
@@ -21,11 +22,6 @@ type Socket = Parameters<Script>[1];
 const SGLANG = "decider: never, transfer: sglang";
 const REFUSED = jsonAnswer('{"error":{"message":"too long"}}', "400 Bad Request");
 const BROKEN = jsonAnswer("{}", "500 Internal Server Error");
-
-const write =
-  (bytes: string): Script =>
-  (_request, socket) =>
-    void socket.write(bytes);
 
 /** The room of each request that a replica has got. */
 const roomsOf = (pool: PairPool, which: "prefill" | "decode") =>

@@ -29,6 +29,12 @@ export const DECODED = jsonAnswer(
 );
 export const DECODED_STREAM = `${STREAM_HEAD}${chunkOf(event(1))}${chunkOf(`data: {"id":"decode-id","choices":[],${USAGE}}\n\n`)}${chunkOf("data: [DONE]\n\n")}${LAST_CHUNK}`;
 
+/** Answers every request with these bytes. */
+export const write =
+  (bytes: string): Script =>
+  (_request, socket) =>
+    void socket.write(bytes);
+
 export const answerPrompt: Script = (_request, socket) => void socket.write(prefilled());
 export const answerDecode: Script = ({ body }, socket) =>
   void socket.write(/"stream" *: *true/.test(body.toString()) ? DECODED_STREAM : DECODED);

@@ -2,10 +2,10 @@ import type { Exchange } from "../exchange.ts";
 import type { JsonObject } from "../fields.ts";
 import { badRequest, Problem } from "../problem.ts";
 import type { ReplicaState } from "../state.ts";
-import { answerStatus } from "../status-fault.ts";
 import { type Address, objectIn } from "../transfer/remote.ts";
 import type { Reception } from "../transfer/shared-blocks.ts";
 import { digestOf } from "../transfer/transfers.ts";
+import { claimedSlowMs } from "./decode-faults.ts";
 import type { Arrival, Leg } from "./leg.ts";
 
 /** Until a real one gave up: an engine that is not where it should be, and a server that is gone, before and after a handshake with it. */
@@ -46,12 +46,9 @@ export class NixlDecode implements Leg {
   }
 
   async prepare(): Promise<boolean> {
-    const { refuseTransfer, slowTransferMs = 0 } = this.#state.faults.claim("decode");
-    if (refuseTransfer !== undefined) {
-      answerStatus(this.#exchange, refuseTransfer);
-      return false;
-    }
-    this.#slowMs = slowTransferMs;
+    const slowMs = claimedSlowMs(this.#exchange, this.#state);
+    if (slowMs === undefined) return false;
+    this.#slowMs = slowMs;
     const digest = digestOf(this.#prompt, this.#cacheKey);
     const answer = await this.#ask("claim", { digest }, ANSWER_LIMIT_MS).catch(() => undefined);
     const { refusal, error } = answer === undefined ? {} : objectIn(answer);

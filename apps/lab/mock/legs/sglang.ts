@@ -2,10 +2,10 @@ import type { Exchange } from "../exchange.ts";
 import { type JsonObject, optionalInteger, optionalString } from "../fields.ts";
 import { badRequest, Problem } from "../problem.ts";
 import type { ReplicaState } from "../state.ts";
-import { answerStatus } from "../status-fault.ts";
 import { type Address, type Asked, objectIn } from "../transfer/remote.ts";
 import type { Place } from "../transfer/rooms.ts";
 import { digestOf } from "../transfer/transfers.ts";
+import { claimedSlowMs } from "./decode-faults.ts";
 import type { Arrival, Leg } from "./leg.ts";
 
 /** SGLang's own, for a body without bootstrap_port. */
@@ -77,12 +77,9 @@ export class SglangDecode implements Leg {
 
   /** All of it before the head: SGLang sends that with the first token, so that what fails here has its status. */
   async prepare(): Promise<boolean> {
-    const { engine, faults, transfers } = this.#state;
-    const { refuseTransfer, slowTransferMs = 0 } = faults.claim("decode");
-    if (refuseTransfer !== undefined) {
-      answerStatus(this.#exchange, refuseTransfer);
-      return false;
-    }
+    const { engine, transfers } = this.#state;
+    const slowMs = claimedSlowMs(this.#exchange, this.#state);
+    if (slowMs === undefined) return false;
     const { room, cancel } = engine.shared.receive(this.#prompt, this.#cacheKey);
     this.#cancelWait = cancel;
     const reception = await room;
@@ -91,7 +88,7 @@ export class SglangDecode implements Leg {
     const external = this.#prompt.length - local;
     try {
       await transfers.meet(`${this.#prefill.host}:${this.#prefill.port}`);
-      await this.#meet(transfers.takesMs(external, slowTransferMs));
+      await this.#meet(transfers.takesMs(external, slowMs));
     } catch (error) {
       reception.drop();
       transfers.failed += 1;
