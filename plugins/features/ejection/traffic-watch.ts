@@ -3,8 +3,8 @@ import type { AttemptFailure } from "../../../core/contract/outcome.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import type { Content, Traffic } from "../../../core/state/traffic.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
-import { MissedPaths } from "./missed-paths.ts";
 import { fingerprint, RequestFaults } from "./request-faults.ts";
+import { ServedPaths } from "./served-paths.ts";
 
 /** Is told how requests went that were sent to an endpoint at `sentAtMs`. */
 export interface RequestEnds {
@@ -32,13 +32,13 @@ type Failure = { readonly what: string } | { readonly lack: string };
  * Sorts what happens to requests into what speaks for an endpoint, what speaks against it, and what is the request's own fault:
  * - for it: a response below 500, but 429, and 404 for a model that it lists; a session (101) that did not break, whatever it took;
  * - against it: 5xx, no response, a broken one, one that lacks what its API's have; unless the same request failed on two endpoints and succeeded on none;
- * - neither: 429, 404 for a path that no replica serves for that model or for what another replica has stored, and requests that
+ * - neither: 429, 404 for a path that no replica has served for that model or for what another replica has stored, and requests that
  *   were ended from this side.
  */
 export class TrafficWatch implements Traffic {
   readonly #options: TrafficWatchOptions;
   readonly #faults = new RequestFaults();
-  readonly #missedPaths = new MissedPaths();
+  readonly #servedPaths = new ServedPaths();
   /** Of requests whose body is freed. */
   readonly #fingerprints = new WeakMap<InferenceRequest, number>();
 
@@ -85,12 +85,12 @@ export class TrafficWatch implements Traffic {
     if (status >= 500) return this.#blame(request, endpoint, { what: `status ${status}` }, sentAtMs, nowMs);
     if (status === 429 || (status === 404 && request.isFollowUp)) return ejector.ended(endpoint, sentAtMs);
     if (status === 404 && request.target !== "" && endpoint.models.has(request.target)) {
-      if (!this.#missedPaths.missed(request.target, request.path, endpoint.name)) return ejector.ended(endpoint, sentAtMs);
+      if (!this.#servedPaths.has(request.target, request.path)) return ejector.ended(endpoint, sentAtMs);
       records.missedModel(endpoint, request.target, nowMs);
       return ejector.failed(endpoint, sentAtMs, nowMs);
     }
     if (this.#isOddlyEmpty(request, endpoint, content)) return ejector.failed(endpoint, sentAtMs, nowMs);
-    if (status < 300) this.#missedPaths.served(request.target, request.path);
+    if (status < 300) this.#servedPaths.add(request.target, request.path);
     if (isWhole) this.#answered(request, endpoint, nowMs - sentAtMs);
     if (this.#faults.isWatching) this.#faults.succeeded(this.#fingerprint(request));
     records.succeeded(endpoint, request.promptTokens, nowMs);
