@@ -56,9 +56,14 @@ class NatsLink implements Link {
   close(): void {
     this.#isClosed = true;
     this.#cancelRetry();
-    // What was published last is on its way still.
-    const end = this.#isUp ? this.#connection?.drain() : this.#connection?.close();
-    void end?.catch(() => {});
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    const closeNow = () => void connection.close().catch(() => {});
+    if (!this.#isUp) return closeNow();
+    // What was published last is on its way still. A server that does not answer is waited for no longer than otherwise: the client
+    // would try to reach it for ever.
+    const cancel = this.#clock.after(ANSWER_MS, closeNow);
+    void connection.drain().catch(closeNow).finally(cancel);
   }
 
   /** Its own retries begin only behind the first success. */

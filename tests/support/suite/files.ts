@@ -9,6 +9,8 @@ import { pathToFileURL } from "node:url";
 import { ROOT } from "./runtimes.ts";
 
 const { SIGNALBOX_TEST_FILES: names = "", SIGNALBOX_TEST_TIMES: times = "" } = process.env;
+/** From the last test on, for what is closed behind it. */
+const END_MS = 60_000;
 let running: { readonly file: string; readonly fromMs: number } | undefined;
 
 /** The tests that come now are those of this file; without one, there are no more. */
@@ -34,5 +36,12 @@ for (const file of names.split(" ")) {
     });
   }
 }
-it("the end of the files", () => mark());
+it("the end of the files", () => {
+  mark();
+  // What is closed behind the last test takes a moment. A process that something keeps alive would go on to the limit of its group.
+  setTimeout(() => {
+    console.error(`The tests have ended, but their process does not: ${process.getActiveResourcesInfo().join(", ")}`);
+    process.exit(1);
+  }, END_MS).unref();
+});
 begin();
