@@ -23,12 +23,23 @@ const sendsHead: Script = (_request, socket) => void socket.write(STREAM_HEAD);
 describe("a replica that makes no progress", () => {
   it("is not one whose client stopped reading", { timeout: 60_000 }, async () => {
     const { router, pass, ejections } = await setUpUsual([floods, floods]);
+    let isHeld = false;
+    const { traffic } = router.router.pool.control;
+    const { held, released } = traffic;
+    traffic.held = (...args) => {
+      isHeld = true;
+      held.apply(traffic, args);
+    };
+    traffic.released = (...args) => {
+      isHeld = false;
+      released.apply(traffic, args);
+    };
     const client = await openClient(router.port);
     client.socket.pause();
     client.send(chatPost(STREAM));
     await waitUntil(() => router.router.pool.load.inFlight.some((count) => count > 0));
-    // Until the bytes have filled whatever takes them.
-    for (let unsent = -1; unsent !== flooding?.writableLength; ) {
+    // Until the bytes have filled whatever takes them, and the router holds the replica back.
+    for (let unsent = -1; !isHeld || unsent !== flooding?.writableLength; ) {
       unsent = flooding?.writableLength ?? -1;
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
