@@ -48,9 +48,9 @@ describe("what the ejector is told of a request that was sent before", () => {
       "failed e1 3000 7000,succeeded e0 3000 7000",
     ],
     [
-      "404 for its model",
+      "404 for its model, on a path that none has served",
       ({ watch, request }) => watch.responded(request, endpoint, 404, SENT_MS, NOW_MS),
-      "failed e0 3000 7000",
+      "ended e0 3000",
     ],
     [
       "404 for what another replica has stored",
@@ -99,14 +99,6 @@ describe("what the ejector is told of a request that was sent before", () => {
     watch.responded(request, endpoint, 404, SENT_MS, NOW_MS);
     assert.deepEqual(told, ["succeeded e1 3000 7000", "failed e0 3000 7000"]);
     assert.equal(record().missingModelCount, 1);
-  });
-
-  it("404 of a second one too: nobody serves the path for the model", () => {
-    const { watch, request, told, record } = setUp();
-    watch.responded(request, other, 404, SENT_MS, NOW_MS);
-    watch.responded(request, endpoint, 404, SENT_MS, NOW_MS);
-    assert.deepEqual(told, ["failed e1 3000 7000", "ended e0 3000"]);
-    assert.equal(record().missingModelCount, 0);
   });
 
   it("the request's own fault: it fails on a second endpoint too", () => {
