@@ -1,6 +1,7 @@
 /** What plugins import, as "signalbox/plugin": the contracts, what defines a plugin of each kind, and what helps to write one. */
 export type { Admission, Demand, Room, Waiting } from "./contract/admission.ts";
 export type { Authenticator } from "./contract/authenticator.ts";
+export type { BodyMember } from "./contract/body-member.ts";
 export type { BodyView, JsonKind } from "./contract/body-view.ts";
 export type { Clock } from "./contract/clock.ts";
 export type { Decision, Dropped, Fault, Leg, ScorerColumn } from "./contract/decision.ts";

@@ -198,5 +198,5 @@ export const REFUSED_KEYS = {
 };
 
 export const REFUSED_PARSER_PARAMETERS: Readonly<Record<string, RefusedValue>> = {
-  propagatePriority: { why: "nothing here: of a body, only the model is changed" },
+  propagatePriority: { why: "nothing here: spec.admission.enginePriority writes priorities into bodies" },
 };

@@ -1,3 +1,4 @@
+import type { BodyMember } from "../contract/body-member.ts";
 import type { Span } from "../contract/span.ts";
 import { decodeString } from "./json-string.ts";
 
@@ -36,18 +37,8 @@ export function spliceText(body: Uint8Array, span: Span, target: string): readon
 const OPENING_BRACE = 0x7b;
 const COMMA = UTF8.encode(",");
 
-/** What a member of a JSON object is to be. */
-export interface Member {
-  /** Needs no escapes. */
-  readonly key: string;
-  /** Of the value that is replaced; [-1, -1] for a key that the object does not have: it is added in front. */
-  readonly span: Span;
-  /** The new value, as JSON. */
-  readonly value: Uint8Array;
-}
-
 /** The body, which is a JSON object that is not empty, with these members, in parts as above. */
-export function spliceMembers(body: Uint8Array, members: readonly Member[]): readonly Uint8Array[] {
+export function spliceMembers(body: Uint8Array, members: readonly BodyMember[]): readonly Uint8Array[] {
   const front = body.indexOf(OPENING_BRACE) + 1;
   const parts: Uint8Array[] = [];
   let at = 0;

@@ -1,3 +1,4 @@
+import type { BodyMember } from "./body-member.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Dialect } from "./errors.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
@@ -43,8 +44,8 @@ export interface ParsedBody {
   readonly cacheSalt: string;
   /** Span of the salt's JSON value in the body; [-1, -1] if it has none. Absent: the API has no salt, or its body is no JSON object. */
   readonly saltSpan?: Span;
-  /** `cacheSalt` is the router's own, and is written into the body where the API has one. */
-  readonly isSalted?: boolean;
+  /** Members that the router writes into the body in place of the client's, beside the model; none by default. A body without a model stays as it is. */
+  readonly written?: readonly BodyMember[];
   /** True if a second delivery would only cost work; false if the replica keeps a result (stored responses). */
   readonly isRepeatable: boolean;
   /** True if even a good answer holds nothing: an empty list of prompts, or no choices, are asked for; false by default. */

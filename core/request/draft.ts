@@ -1,4 +1,5 @@
-import { encodeName, type Member, spliceMembers, spliceModel, spliceText } from "../body/splice.ts";
+import { encodeName, spliceMembers, spliceModel, spliceText } from "../body/splice.ts";
+import type { BodyMember } from "../contract/body-member.ts";
 import type { Draft } from "../contract/draft.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { InferenceRequest } from "../contract/request.ts";
@@ -9,7 +10,7 @@ import { bearerFor } from "../wire/bearer.ts";
 import { credentialLines, forwardedForLine, requestLines, requestLinesWithoutCredentials } from "../wire/forwarded-headers.ts";
 import { withoutTraceLines } from "../wire/trace-lines.ts";
 
-const NONE: readonly Member[] = [];
+const NONE: readonly BodyMember[] = [];
 
 /** Writes the target into the body, with other members in place of the client's, and makes the header lines. */
 export function makeDraft(
@@ -45,15 +46,13 @@ function sentTarget(pathAndQuery: string, { modelSpan: [start, end], modelIn, mo
 }
 
 /** `same` is the body where nothing is written into it. */
-function sentBody(request: InferenceRequest, members: readonly Member[], same = request.body): readonly Uint8Array[] {
-  const { body, model, modelSpan, modelIn, target, isSalted, saltSpan, cacheSalt } = request;
+function sentBody(request: InferenceRequest, members: readonly BodyMember[], same = request.body): readonly Uint8Array[] {
+  const { body, model, modelSpan, modelIn, target, written = NONE } = request;
   if (modelIn !== undefined) return modelIn === "target" || target === model ? [same] : spliceText(body, modelSpan, target);
-  const isSaltWritten = isSalted === true && saltSpan !== undefined;
-  if (members.length === 0 && !isSaltWritten) return modelSpan[0] >= 0 ? spliceModel(body, modelSpan, target, same) : [same];
-  const written = [...members];
-  if (isSaltWritten) written.push({ key: "cache_salt", span: saltSpan, value: encodeName(cacheSalt) });
-  if (modelSpan[0] >= 0) written.push({ key: "model", span: modelSpan, value: encodeName(target) });
-  return spliceMembers(body, written);
+  // It may be an empty object.
+  if (modelSpan[0] < 0) return members.length === 0 ? [same] : spliceMembers(body, members);
+  if (members.length + written.length === 0) return spliceModel(body, modelSpan, target, same);
+  return spliceMembers(body, [...written, ...members, { key: "model", span: modelSpan, value: encodeName(target) }]);
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { ActiveConfig } from "../active-config.ts";
+import type { BodyMember } from "../contract/body-member.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
-import type { Span } from "../contract/span.ts";
 import { refusalBy } from "../plugin-watch/plugin-faults.ts";
 import type { AskedPool } from "../pool/pool.ts";
 import type { AskedRun } from "../run.ts";
@@ -12,7 +12,7 @@ import type { PrefixKey } from "../state/prefix-hash.ts";
 import { drawTarget } from "./draw-target.ts";
 import { onDemand } from "./on-demand.ts";
 
-const NO_SPAN: Span = [-1, -1];
+const NO_MEMBERS: readonly BodyMember[] = [];
 
 /** Reads what the body asks for. Throws RouterError when it can't be routed, or the parser fails on it (plugin_fault). */
 export function parse({ parser, body, ticket, query }: AskedRun): ParsedBody {
@@ -54,10 +54,7 @@ export function withTarget(
     maxOutputTokens: parsed.maxOutputTokens,
     choices: parsed.choices ?? 1,
     cacheSalt: parsed.cacheSalt,
-    saltSpan: parsed.saltSpan ?? NO_SPAN,
-    // A body without a model may be an empty object.
-    isSalted:
-      parsed.isSalted === true && parsed.saltSpan !== undefined && parsed.modelSpan[0] >= 0 && parsed.modelIn === undefined,
+    written: parsed.written ?? NO_MEMBERS,
     isRepeatable: parsed.isRepeatable,
     asksForNothing: parsed.asksForNothing === true,
     isFollowUp: parsed.isFollowUp === true,

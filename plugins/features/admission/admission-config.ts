@@ -2,8 +2,14 @@ import { section, writtenOf } from "../../../config/schema/section.ts";
 import { headerName } from "../../../config/schema/values.ts";
 import type { Section } from "../../../config/section.ts";
 import { z } from "../../../core/contract/options.ts";
-import { bytes, count, MIB, onOff, time, type ValuesOf } from "../../../core/settings/row.ts";
+import { bytes, type ChoiceSetting, count, MIB, onOff, time, type ValuesOf } from "../../../core/settings/row.ts";
 import type { FeatureConfigs } from "../../../core/settings.ts";
+
+const ENGINE_PRIORITY: ChoiceSetting<"off" | "lower-first" | "higher-first"> = {
+  default: "off",
+  choices: ["off", "lower-first", "higher-first"],
+  text: "Whether the request's priority is written into the body's priority, for engines that order their own queue by it: lower-first for vLLM with --scheduling-policy priority; higher-first for SGLang with --enable-priority-scheduling. Default off.",
+};
 
 const ADMISSION = {
   concurrency: count(0, "Requests under way at one replica. Without this and `tokens` the room of replicas is learned.", 0),
@@ -12,6 +18,11 @@ const ADMISSION = {
   maxBytes: bytes(256 * MIB, "Their bodies together.", 1, 1024 * 1024 * MIB),
   maxWaitMs: time(60_000, "How long one may wait; then it gets 429."),
   waitsForReplicas: onOff(false, "Whether requests also wait while no replica is ready, instead of getting 503."),
+  enginePriority: ENGINE_PRIORITY,
+  overridesPriority: onOff(
+    false,
+    "Whether enginePriority also takes the place of a priority that the client sent to the engine.",
+  ),
 };
 
 /** The section as it is written. */

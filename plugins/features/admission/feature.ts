@@ -4,6 +4,7 @@ import { admissionSection } from "./admission-config.ts";
 import { admissionMetrics } from "./admission-metrics.ts";
 import { admissionStatus } from "./admission-status.ts";
 import { lineLines, waitRows } from "./admission-text.ts";
+import { PRIORITY_KEY, tellEngine } from "./engine-priority.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** Lets requests wait at the router while no replica has room for them. */
@@ -15,8 +16,13 @@ export default sectionFeature({
     const line = host.keep(1, () => new WaitingLine(host));
     return {
       ...(config !== undefined && {
-        // Another config may have closed the line since the request came.
-        admit: (run: Run, owner) => (line.isOn && run.parsed!.isLookup !== true ? line.enter(run, owner) : undefined),
+        ...(config.enginePriority !== "off" && { bodyKeys: [PRIORITY_KEY] }),
+        admit(run: Run, owner) {
+          if (run.parsed!.isLookup === true) return undefined;
+          if (config.enginePriority !== "off") tellEngine(run, config);
+          // Another config may have closed the line since the request came.
+          return line.isOn ? line.enter(run, owner) : undefined;
+        },
         admitAgain: (run: Run, owner) => (line.isOn ? line.enterAgain(run, owner) : undefined),
       }),
       configured: (active) => line.use(active),

@@ -1,4 +1,5 @@
 import type { ActiveConfig } from "../../../core/active-config.ts";
+import { encodeName } from "../../../core/body/splice.ts";
 import type { Clock } from "../../../core/contract/clock.ts";
 import { type Dialect, RouterError } from "../../../core/contract/errors.ts";
 import type { Principal } from "../../../core/contract/principal.ts";
@@ -102,7 +103,11 @@ export class KeyAccess {
 
 function salted(principal: Principal, asked: ParsedBody, { features }: ActiveConfig): ParsedBody {
   if (authSection.of(features)?.saltByTenant !== true) return asked;
-  return { ...asked, cacheSalt: tenantSalt(principal.tenant, asked.cacheSalt), isSalted: true };
+  const { saltSpan, written = [] } = asked;
+  const cacheSalt = tenantSalt(principal.tenant, asked.cacheSalt);
+  // Where the API has no salt, replicas get none, but the router's own index keeps tenants apart all the same.
+  if (saltSpan === undefined) return { ...asked, cacheSalt };
+  return { ...asked, cacheSalt, written: [...written, { key: "cache_salt", span: saltSpan, value: encodeName(cacheSalt) }] };
 }
 
 const OTHER_MODEL = "This key may not use that model; GET /v1/models lists those that it may use.";

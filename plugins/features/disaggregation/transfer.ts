@@ -1,4 +1,4 @@
-import type { Member } from "../../../core/body/splice.ts";
+import type { BodyMember } from "../../../core/contract/body-member.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { RequestBody, RequestRun } from "../../../core/contract/slots/request-run.ts";
 
@@ -20,13 +20,13 @@ export interface Transfer {
   /** Those that say where a cache is: no client may send them. */
   readonly reservedKeys: readonly string[];
   /** What the request to the prompt's endpoint has otherwise than the client's; undefined: nothing is sent there. */
-  prefillMembers?(run: RequestRun, pair: Pair): readonly Member[];
+  prefillMembers?(run: RequestRun, pair: Pair): readonly BodyMember[];
   /**
    * What the request for the answer has otherwise; undefined: the prompt's endpoint has not said where the cache is.
    *
    * @param response - the whole body of the prompt's response; empty where that is not waited for
    */
-  decodeMembers(run: RequestRun, pair: Pair, response: Uint8Array): readonly Member[] | undefined;
+  decodeMembers(run: RequestRun, pair: Pair, response: Uint8Array): readonly BodyMember[] | undefined;
   /** told: a header line for the answer's request, with its line end, that names the prompt's endpoint. */
   decodeLine?(prefill: Endpoint): string;
 }

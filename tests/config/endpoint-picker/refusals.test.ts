@@ -139,7 +139,7 @@ flowControl:
 `,
       [
         `4:49  plugins[0].parameters.x  found the unknown key "x"; wanted no parameters.`,
-        "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: of a body, only the model is changed.",
+        "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: spec.admission.enginePriority writes priorities into bodies.",
         "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the response.",
         `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer, prefixHashSource. Did you mean "lruCapacityPerServer"?`,
         `8:54  plugins[4].parameters.scheme  found "https", although the url of "gpu1-8000" has another scheme. Leave it out, or name the port of the metrics beside it.`,

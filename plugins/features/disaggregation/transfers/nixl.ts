@@ -1,5 +1,6 @@
 import { readJsonBody } from "../../../../core/body/json-body.ts";
-import { type Member, spliceMembers } from "../../../../core/body/splice.ts";
+import { spliceMembers } from "../../../../core/body/splice.ts";
+import type { BodyMember } from "../../../../core/contract/body-member.ts";
 import type { RequestBody, RequestRun } from "../../../../core/contract/slots/request-run.ts";
 import type { Transfer } from "../transfer.ts";
 import { member, memberIfThere } from "./members.ts";
@@ -73,7 +74,7 @@ function objectAt(body: RequestBody, key: string): Uint8Array | undefined {
   return span !== undefined && body.bytes[span[0]] === OPENING_BRACE ? body.bytes.subarray(span[0], span[1]) : undefined;
 }
 
-function oneToken(body: RequestBody, { ticket }: RequestRun): readonly Member[] {
+function oneToken(body: RequestBody, { ticket }: RequestRun): readonly BodyMember[] {
   if (ticket.api === "generate") return [member(body, SAMPLING, samplingOfOneToken(body))];
   const there = LIMITS.flatMap((key) => memberIfThere(body, key, "1"));
   if (there.length > 0) return there;

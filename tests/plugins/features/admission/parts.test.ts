@@ -34,6 +34,8 @@ describe("who a request belongs to", () => {
     priorityHeaders: ["x-a", "x-b"],
     tenantHeaders: ["x-tenant"],
     modelPriorities: { gold: 5 },
+    enginePriority: "off" as const,
+    overridesPriority: false,
     objectives: new Map([["urgent", 9]]),
   };
   const of = (headers: Readonly<Record<string, string>>, model = "m") =>
