@@ -56,6 +56,8 @@ interface Series {
 
 /** The series of each engine; if several series give the same fact, the first in this list counts. */
 const SERIES: readonly Series[] = [
+  // Those that are deferred (until a transfer has come, or their adapter has a place) make nobody else wait.
+  { engine: "vllm", fact: "waiting", name: "vllm:num_requests_waiting_by_reason", only: ["reason", "capacity"] },
   { engine: "vllm", fact: "waiting", name: "vllm:num_requests_waiting" },
   { engine: "vllm", fact: "running", name: "vllm:num_requests_running" },
   { engine: "vllm", fact: "kvUsage", name: "vllm:kv_cache_usage_perc" },

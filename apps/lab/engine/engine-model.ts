@@ -39,6 +39,8 @@ export class EngineJob {
 }
 
 export interface EngineEvents<Job> {
+  /** Whether a request has to wait although there is room, so that others go on before it. */
+  isDeferred?(job: Job): boolean;
   /** For the first time. */
   admitted(job: Job): void;
   /** It has blocks for so many tokens of its prompt, which now come from another engine; `arrived` ends it. */
@@ -222,15 +224,15 @@ export class EngineModel<Job extends EngineJob> {
     return tokens;
   }
 
-  /** Returns false when no request waits, or the first one has to go on waiting. */
+  /** Returns false when no request waits that may go on, or the first one of these has to go on waiting. */
   #admitNext(): boolean {
-    const [job] = this.waiting;
+    const job = this.waiting.find((each) => this.#events.isDeferred?.(each) !== true);
     const running = this.arriving.length + this.prefilling.length + this.decoding.length;
     if (job === undefined || running >= this.#times.maxRunning) return false;
     const { prompt, generated } = job;
     job.lease = this.cache.reserve(prompt, generated, this.#isCoarse ? prompt.tokens : prompt.tokens - 1);
     if (job.lease === undefined) return false;
-    this.waiting.shift();
+    this.waiting.splice(this.waiting.indexOf(job), 1);
     job.admissions += 1;
     if (job.awaitsTransfer) this.arriving.push(job);
     else this.#compute(job, job.lease);

@@ -62,6 +62,7 @@ export class Engine {
   constructor(settings: MockSettings) {
     this.#settings = settings;
     this.#model = new EngineModel<Job>(settings, "exact", {
+      isDeferred: (job) => this.#isDeferred(job),
       admitted: (job) => this.#admitted(job),
       prefilled: (job) => {
         const { local, external } = job.sequence.received ?? { local: job.cachedTokens, external: 0 };
@@ -89,8 +90,14 @@ export class Engine {
     return this.#model.prefilling.length + this.#model.decoding.length;
   }
 
+  /** Those that wait for room. */
   get waiting(): number {
-    return this.#model.waiting.length;
+    return this.#model.waiting.length - this.#deferred;
+  }
+
+  /** Those that wait for something else: a transfer, or a place for their adapter. */
+  get deferred(): number {
+    return this.shared.deferred + this.#deferred;
   }
 
   /** How often a request lost its blocks to others. */
@@ -123,6 +130,19 @@ export class Engine {
     this.#isClosed = true;
     this.#cancelStep();
     this.#model.clear();
+  }
+
+  get #deferred(): number {
+    return this.#model.waiting.filter((job) => this.#isDeferred(job)).length;
+  }
+
+  /** As in vLLM: no more adapters than `maxLoras` run at the same time. */
+  #isDeferred({ sequence: { adapter } }: Job): boolean {
+    if (adapter === "") return false;
+    const { arriving, prefilling, decoding } = this.#model;
+    const running = new Set([...arriving, ...prefilling, ...decoding].map((job) => job.sequence.adapter));
+    running.delete("");
+    return !running.has(adapter) && running.size >= this.#settings.maxLoras;
   }
 
   #start(): void {

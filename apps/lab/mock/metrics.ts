@@ -45,8 +45,8 @@ export class Metrics {
 
   /** The metrics text, in the Prometheus format. */
   page(): string {
-    const { totals, cache, running, waiting, preemptions, shared } = this.#engine;
-    const { model, isEmbedding, blockTokens, kvTokens, transfer } = this.#settings;
+    const { totals, cache, running, waiting, deferred, preemptions } = this.#engine;
+    const { model, isEmbedding, blockTokens, kvTokens, transfer, maxLoras } = this.#settings;
     const own = { engine: "0", model_name: model };
     const one = (value: number, more: Labels = {}): Sample => [value, { ...own, ...more }];
     const { stop, length } = this.finished;
@@ -55,7 +55,7 @@ export class Metrics {
       one(length, { finished_reason: "length" }),
       one(totals.aborted, { finished_reason: "abort" }),
     ];
-    const waitingFor = [one(waiting, { reason: "capacity" }), one(shared.deferred, { reason: "deferred" })];
+    const waitingFor = [one(waiting, { reason: "capacity" }), one(deferred, { reason: "deferred" })];
     const bySource = [
       one(totals.promptTokens - totals.cachedTokens - totals.receivedTokens, { source: "local_compute" }),
       one(totals.cachedTokens, { source: "local_cache_hit" }),
@@ -65,7 +65,7 @@ export class Metrics {
     const queries = "Prefix cache queries, in terms of number of queried tokens.";
     // vLLM lists an adapter with any request in both labels.
     const adapters = [...this.#adapterSeries].map(([names, atS]): Sample => {
-      return [atS, { max_lora: "2", running_lora_adapters: names, waiting_lora_adapters: names }];
+      return [atS, { max_lora: String(maxLoras), running_lora_adapters: names, waiting_lora_adapters: names }];
     });
     const config = {
       block_size: String(blockTokens),
@@ -79,7 +79,7 @@ export class Metrics {
     };
     const families: readonly Family[] = [
       ["num_requests_running", "gauge", "Number of requests in model execution batches.", [one(running)]],
-      ["num_requests_waiting", "gauge", "Number of requests waiting to be processed.", [one(waiting + shared.deferred)]],
+      ["num_requests_waiting", "gauge", "Number of requests waiting to be processed.", [one(waiting + deferred)]],
       ["num_requests_waiting_by_reason", "gauge", "Number of waiting requests by reason.", waitingFor],
       ["kv_cache_usage_perc", "gauge", "KV-cache usage. 1 means 100 percent usage.", [one(cache.usage)]],
       ["num_preemptions_total", "counter", "Cumulative number of preemption from the engine.", [one(preemptions)]],

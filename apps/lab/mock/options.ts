@@ -13,6 +13,8 @@ export interface MockOptions extends Partial<EngineTimes>, TransferOptions {
   readonly availableAdapters?: readonly string[];
   /** How long such a load takes; not changed by `timeScale`. */
   readonly adapterLoadMs?: number;
+  /** Most adapters that run at the same time; requests for others are deferred. */
+  readonly maxLoras?: number;
   /** Serves embeddings instead of generation. */
   readonly isEmbedding?: boolean;
   /** If false, the token-id API responds with 403, as vLLM does without --enable-scale-out. */
@@ -56,6 +58,7 @@ export function settingsOf(options: MockOptions): MockSettings {
     adapters: [],
     availableAdapters: [],
     adapterLoadMs: 0,
+    maxLoras: 2,
     isEmbedding: false,
     hasGenerate: true,
     port: 0,

@@ -65,6 +65,23 @@ test("a target that must be loaded costs what the load takes, or what is left of
   assert.deepEqual(scored("never"), [1, 1, 1]);
 });
 
+test("an adapter that does not fit beside those in use costs a load, as far as the metrics are fresh", () => {
+  const use = (...names: readonly string[]) => ({ running: new Set(names), waiting: new Set(names), max: 2 });
+  const uses = [use("a", "v1"), use("a"), use("a", "b"), use("a", "b", "v1", "c"), undefined, use("a", "b")];
+  const scored = (target: string) => {
+    const endpoints = uses.map((_, slot) => makeEndpoint(slot, { models: ["base", "v1"] }));
+    const load = makeLoad(uses.length, {
+      adapterLoadMs: 256,
+      adapters: (slot) => ({ names: new Set(["a", "b", "c", "v1"]), use: uses[slot] }),
+      freshness: (slot) => (slot === 5 ? 0 : 1),
+    });
+    return Array.from(createPlugin(outstandingWork).score(makeRequest({ target }), endpoints, load) ?? []);
+  };
+  // In the fourth, two of four wait, and nobody knows which.
+  assert.deepEqual(scored("v1"), [1, 1, 0.5, 256 / (256 + 128), 1, 1]);
+  assert.deepEqual(scored("base"), [1, 1, 1, 1, 1, 1]);
+});
+
 test("a slow endpoint's work weighs more: half the speed, twice the wait", () => {
   const load = makeLoad(2, { prefillTokens: [2048, 1024], prefillRate: (slot) => [8, 4][slot]! });
   const request = makeRequest({ promptTokens: 2048 });

@@ -10,8 +10,9 @@ const VLLM = `# HELP vllm:num_requests_running Number of requests in model execu
 # TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{engine="0",model_name="tiny"} 3.0
 # TYPE vllm:num_requests_waiting gauge
-vllm:num_requests_waiting{engine="0",model_name="tiny"} 2.0
-vllm:num_requests_waiting_by_reason{engine="0",model_name="tiny",reason="capacity"} 40.0
+vllm:num_requests_waiting{engine="0",model_name="tiny"} 40.0
+vllm:num_requests_waiting_by_reason{engine="0",model_name="tiny",reason="capacity"} 2.0
+vllm:num_requests_waiting_by_reason{engine="0",model_name="tiny",reason="deferred"} 38.0
 # TYPE vllm:kv_cache_usage_perc gauge
 vllm:kv_cache_usage_perc{engine="0",model_name="tiny"} 0.25
 vllm:cache_config_info{block_size="32",extra="{\\"a\\": 1, \\"b\\": \\"x,y\\"}",engine="0"} 1.0
@@ -24,6 +25,12 @@ vllm:num_requests_waiting{engine="0"} 0
 vllm:num_requests_waiting{engine="1"} 5
 vllm:kv_cache_usage_perc{engine="0"} 0.2
 vllm:kv_cache_usage_perc{engine="1"} 0.6
+`;
+const BY_REASON = `vllm:num_requests_waiting_by_reason{engine="1",reason="deferred"} 9
+vllm:num_requests_waiting_by_reason{engine="1",reason="capacity"} 0
+vllm:num_requests_waiting_by_reason{engine="0",reason="capacity"} 3
+vllm:num_requests_waiting{engine="0"} 3
+vllm:num_requests_waiting{engine="1"} 9
 `;
 const SGLANG = `sglang:num_running_reqs{model_name="m",tp_rank="0"} 7.0
 sglang:num_queue_reqs{model_name="m",tp_rank="0"} 1.0
@@ -75,6 +82,7 @@ describe("the facts in each engine's metrics", () => {
   const cases: readonly [name: string, text: string, facts: EndpointFacts, engine: string][] = [
     ["vLLM", VLLM, { waiting: 2, running: 3, kvUsage: 0.25 }, "vllm"],
     ["vLLM with two engines behind one port", TWO_ENGINES, { waiting: 5, running: 7, kvUsage: 0.4 }, "vllm"],
+    ["vLLM that defers requests at one engine, and has others wait for room at another", BY_REASON, { waiting: 3 }, "vllm"],
     ["older vLLM", "vllm:gpu_cache_usage_perc 0.5\n", { kvUsage: 0.5 }, "vllm"],
     ["vLLM that has both names", "vllm:gpu_cache_usage_perc 0.9\nvllm:kv_cache_usage_perc 0.1\n", { kvUsage: 0.1 }, "vllm"],
     ["SGLang", SGLANG, { waiting: 1, running: 7, kvUsage: 0.5 }, "sglang"],

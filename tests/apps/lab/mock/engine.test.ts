@@ -15,13 +15,13 @@ interface Run {
 function setUp(options: Partial<MockOptions> = {}) {
   const clock = new FakeClock();
   const engine = new Engine(settingsOf({ model: "m", clock, ...options }));
-  function submit(promptTokens: number, replyTokens: number, firstToken = 0): Run {
+  function submit(promptTokens: number, replyTokens: number, firstToken = 0, adapter = ""): Run {
     const run: Run = { tokensAtMs: [], finishedAtMs: Number.NaN, cachedTokens: -1, cancel: () => {} };
     run.cancel = engine.submit({
       prompt: Array.from({ length: promptTokens }, (_, index) => firstToken + index),
       replyTokens,
       cacheKey: "",
-      adapter: "",
+      adapter,
       admitted: (cachedTokens) => {
         run.cachedTokens = cachedTokens;
       },
@@ -68,6 +68,26 @@ describe("the engine of a mock replica", () => {
     assert.equal(running.tokensAtMs.length, told);
     assert.deepEqual(waiting.tokensAtMs, []);
     assert.equal(clock.pending, 0);
+  });
+
+  test("defers adapters beyond those that run together, lets others go on, and says so", async () => {
+    const { clock, engine, submit } = setUp({ maxLoras: 1 });
+    const first = submit(100, 100, 0, "a");
+    const deferred = submit(100, 1, 0, "b");
+    const left = submit(100, 1, 0, "c");
+    const same = submit(100, 1, 0, "a");
+    const base = submit(100, 1);
+    await clock.advance(300);
+    assert.deepEqual([engine.running, engine.waiting, engine.deferred], [1, 0, 2]);
+    left.cancel();
+    assert.deepEqual(
+      [same, base, deferred].map(({ tokensAtMs }) => tokensAtMs.length),
+      [1, 1, 0],
+    );
+    assert.deepEqual(engine.adapters, ["a", "b"]);
+    await clock.advance(1000);
+    assert.ok(first.finishedAtMs <= deferred.tokensAtMs[0]!);
+    assert.deepEqual([engine.running, engine.waiting, engine.deferred], [0, 0, 0]);
   });
 
   test("scales its time", async () => {
