@@ -6,6 +6,7 @@ import type { PluginHost } from "./contract/plugin.ts";
 import type { EndpointJudge } from "./judge.ts";
 import type { FaultReporter } from "./plugin-watch/plugin-faults.ts";
 import type { Carrier } from "./pool/carrier.ts";
+import type { EngineWire } from "./pool/engine-wire.ts";
 import type { OperatorIntents } from "./pool/operator-intents.ts";
 import type { Services } from "./services.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
@@ -29,6 +30,8 @@ export interface RouterAccess {
   control(): { readonly judge: EndpointJudge; readonly intents: OperatorIntents } | undefined;
   /** What carries messages to other routers, in place of what the config says. */
   readonly carrier?: Carrier;
+  /** What carries events of engines' caches, in place of sockets. */
+  readonly engines?: EngineWire;
   /** Calls `run` in a later turn of the event loop. */
   nextTurn(run: () => void): void;
   /** Undefined where there are no replicas. */

@@ -38,6 +38,18 @@ const SWITCHES: readonly Switch[] = [
   },
   { name: "log-delay", value: "MS", default: "1", meaning: "how long their messages to each other take" },
   { name: "log-loss", value: "SHARE", default: "0", meaning: "the part of those messages that is lost" },
+  {
+    name: "events",
+    meaning:
+      "replicas publish what their caches hold, and report cached tokens; configs with spec.kvEvents follow (without -f: beside the default)",
+  },
+  { name: "events-delay", value: "MS", default: "5", meaning: "how long these events take to the router" },
+  {
+    name: "events-loss",
+    value: "SHARE",
+    default: "0",
+    meaning: "the part of their batches that is lost; the router asks for it again",
+  },
   { name: "kv-tokens", value: "N", default: KV_TOKENS, meaning: "tokens that a replica's KV cache holds" },
   { name: "prefill-tps", value: "N", default: PREFILL_TPS, meaning: "prompt tokens that a replica computes in a second" },
   {

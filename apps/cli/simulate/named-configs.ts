@@ -17,10 +17,18 @@ const PAIRS = {
   text: "apiVersion: signalbox/v1\nkind: Router\nspec: { disaggregation: {} }\n",
 };
 
+const EVENTS = {
+  file: "events",
+  text: "apiVersion: signalbox/v1\nkind: Router\nspec: { kvEvents: {} }\n",
+};
+
 export const defaultConfig = (registry: Registry) => ownConfig([], registry);
 
 /** The default config with pairs of replicas. */
 export const pairConfig = (registry: Registry) => ownConfig([PAIRS], registry);
+
+/** The default config that follows the events of replicas' caches. */
+export const eventsConfig = (registry: Registry) => ownConfig([EVENTS], registry);
 
 async function ownConfig(texts: readonly (typeof PAIRS)[], registry: Registry): Promise<LoadedConfig> {
   const loaded = await loadTexts(texts, registry, [ANY_URL]);
@@ -73,6 +81,13 @@ export function checkForPairs(name: string, configs: readonly NamedConfig[]): vo
   if (configs.some(({ loaded }) => transferOf(loaded) !== undefined)) return;
   const names = configs.map((config) => config.name).join(", ");
   throw new UsageError(`--${name} is for pairs of replicas; add "disaggregation: {}" to the spec of ${names}, or leave out -f.`);
+}
+
+/** Throws a UsageError if replicas publish events that no config follows. */
+export function checkForEvents(configs: readonly NamedConfig[]): void {
+  if (configs.some(({ loaded }) => loaded.config.features.get("kvEvents") !== undefined)) return;
+  const names = configs.map((config) => config.name).join(", ");
+  throw new UsageError(`--events is for configs that follow them; add "kvEvents: {}" to the spec of ${names}, or leave out -f.`);
 }
 
 /** Throws a UsageError if a config has pairs, whose prompts are computed elsewhere than the losses are looked for. */

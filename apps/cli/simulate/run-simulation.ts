@@ -10,7 +10,16 @@ import { type NamedConfig, type Progress, type Run, runAll } from "../../lab/sim
 import type { SimulationSettings } from "../../lab/simulate/simulation.ts";
 import type { Trace } from "../../lab/simulate/trace.ts";
 import { adviceLine, advise, bestOf, checkAdvice } from "./advise.ts";
-import { checkForLosses, checkForPairs, checkTransfers, defaultConfig, pairConfig, readConfigs } from "./named-configs.ts";
+import {
+  checkForEvents,
+  checkForLosses,
+  checkForPairs,
+  checkTransfers,
+  defaultConfig,
+  eventsConfig,
+  pairConfig,
+  readConfigs,
+} from "./named-configs.ts";
 import { simulateArguments } from "./simulate-arguments.ts";
 import { lossesReport, report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -73,10 +82,12 @@ async function configsOf(
     name === "advise" ? input.has(name) : settings.prefillers !== undefined,
   );
   const usual = pairSwitch === undefined ? standard : { name: "pairs", loaded: await pairConfig(registry) };
-  const own = files.length === 0 ? [usual] : await readConfigs(files, registry);
+  const following = settings.cacheEvents ? [{ name: "events", loaded: await eventsConfig(registry) }] : [];
+  const own = files.length === 0 ? [usual, ...following] : await readConfigs(files, registry);
   if (own === undefined) return undefined;
   checkTransfers(own);
   if (pairSwitch !== undefined) checkForPairs(pairSwitch, own);
+  if (settings.cacheEvents) checkForEvents(own);
   if (input.has("advise")) checkAdvice(input, settings, own);
   if (input.has("explain-losses")) checkForLosses(own);
   const reference = standard.loaded;

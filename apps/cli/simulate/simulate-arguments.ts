@@ -22,6 +22,7 @@ export function simulateArguments(input: Input) {
   const kvTokens = number("kv-tokens", 1_024, 1e9, true);
   const targets = targetsOf(input.text("ttft"), input.text("tpot"));
   const transfer = { transferMs: number("transfer-ms", 0, 1e6), transferTokensPerS: number("transfer-tps", 1, 1e9) };
+  const cacheEvents = { delayMs: number("events-delay", 0, 60_000), loss: number("events-loss", 0, 0.99) };
   const settings: SimulationSettings = {
     replicas,
     model: { ...ENGINE_TIMES, ...transfer, kvTokens, prefillTokensPerS: number("prefill-tps", 1, 1e9, true) },
@@ -34,6 +35,7 @@ export function simulateArguments(input: Input) {
     ...sessionsOf(input, number),
     faults: input.all("fault").map((text) => faultArgument(text, replicas)),
     routers: number("routers", 1, MOST_ROUTERS, true),
+    ...(input.has("events") && { cacheEvents, reportsCached: true }),
     carrier: { delayMs: number("log-delay", 0, 60_000), loss: number("log-loss", 0, 0.99) },
   };
   if (settings.routers !== 1 && settings.faults.length > 0)

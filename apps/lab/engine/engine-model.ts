@@ -1,5 +1,5 @@
 import type { EngineTimes } from "./engine-times.ts";
-import { type EnginePrompt, KvCache, type KvLease } from "./kv-cache.ts";
+import { type CacheListener, type EnginePrompt, KvCache, type KvLease } from "./kv-cache.ts";
 
 /** A request inside an engine. The engine model alone changes it once it is queued. */
 export class EngineJob {
@@ -39,6 +39,7 @@ export class EngineJob {
 }
 
 export interface EngineEvents<Job> {
+  readonly cache?: CacheListener | undefined;
   /** Whether a request has to wait although there is room, so that others go on before it. */
   isDeferred?(job: Job): boolean;
   /** For the first time. */
@@ -83,7 +84,7 @@ export class EngineModel<Job extends EngineJob> {
   readonly #events: EngineEvents<Job>;
 
   constructor(times: EngineTimes, pieces: "exact" | "coarse", events: EngineEvents<Job>) {
-    this.cache = new KvCache(times.kvTokens, times.blockTokens);
+    this.cache = new KvCache(times.kvTokens, times.blockTokens, events.cache);
     this.#times = times;
     this.#isCoarse = pieces === "coarse";
     this.#events = events;

@@ -10,6 +10,13 @@ export interface EnginePrompt {
   tokensIn(index: number): number;
 }
 
+/** Is told what a cache holds from now on, and what not any more. */
+export interface CacheListener {
+  /** The prompt up to its piece at this index, which ends with this token. */
+  stored(prompt: EnginePrompt, piece: number, endTokens: number): void;
+  removed(id: number): void;
+}
+
 /** A cached piece. Those that nobody uses are linked in a ring: a Set would be slow, as it walks over what was deleted from it. */
 class Piece {
   readonly id: number;
@@ -49,6 +56,7 @@ export class KvCache {
   /** Its size in engine blocks. */
   readonly blocks: number;
   readonly #blockTokens: number;
+  readonly #listener: CacheListener | undefined;
   readonly #pieces = new Map<number, Piece>();
   /** Stands in the ring of idle pieces between the newest and the oldest. */
   readonly #head = new Piece(0, 0);
@@ -57,8 +65,9 @@ export class KvCache {
   #usedBlocks = 0;
 
   /** Both in tokens. The capacity is rounded down to whole blocks. */
-  constructor(capacityTokens: number, blockTokens: number) {
+  constructor(capacityTokens: number, blockTokens: number, listener?: CacheListener) {
     this.#blockTokens = blockTokens;
+    this.#listener = listener;
     this.blocks = Math.floor(capacityTokens / blockTokens);
   }
 
@@ -144,6 +153,7 @@ export class KvCache {
       if (this.#pieces.has(id)) continue;
       const piece = new Piece(id, this.#blocksFor(tokens));
       this.#pieces.set(id, piece);
+      this.#listener?.stored(prompt, lease.pieces, lease.tokens);
       lease.shared.push(piece);
       lease.own -= piece.size;
     }
@@ -191,6 +201,7 @@ export class KvCache {
       const oldest = this.#head.newer;
       join(this.#head, oldest.newer);
       this.#pieces.delete(oldest.id);
+      this.#listener?.removed(oldest.id);
       this.#idleBlocks -= oldest.size;
     }
   }

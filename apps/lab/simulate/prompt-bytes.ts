@@ -4,6 +4,8 @@ import type { TraceRequest } from "./trace.ts";
 /** 64 single-byte characters: four of them encode any 24-bit id. */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const WORD_BYTES = 4;
+/** By its code, what a character of the alphabet stands for. */
+const DIGITS = Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
 
 /** Encodes prompts as bytes, four for each token of text, so that prompts share a byte prefix exactly where they share blocks. */
 export class PromptWriter {
@@ -26,6 +28,15 @@ export class PromptWriter {
     }
     return new Uint8Array(this.#words.buffer, 0, at * WORD_BYTES);
   }
+}
+
+/** The ids that a prompt's words spell. */
+export function promptOf(text: string): readonly number[] {
+  return Array.from({ length: text.length / WORD_BYTES }, (_, word) => {
+    let id = 0;
+    for (let at = 0; at < WORD_BYTES; at++) id = (id << 6) | DIGITS[text.charCodeAt(WORD_BYTES * word + at)]!;
+    return id;
+  });
 }
 
 /** Tokens of a prompt's text. */

@@ -1,6 +1,6 @@
 import { EngineModel } from "../engine/engine-model.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
-import type { KvCache } from "../engine/kv-cache.ts";
+import type { CacheListener, KvCache } from "../engine/kv-cache.ts";
 import type { EventQueue } from "./events.ts";
 import type { Job, OfferSource } from "./job.ts";
 import { Pace } from "./pace.ts";
@@ -15,6 +15,7 @@ export interface ReplicaProgress {
 }
 
 export interface ReplicaEvents extends ReplicaProgress {
+  readonly cache?: CacheListener | undefined;
   finished(job: Job): void;
   /** So many tokens of the request's prompt have to come from another replica; `arrived` ends it. */
   transferring?(job: Job, tokens: number): void;
@@ -159,6 +160,7 @@ export class Replica implements OfferSource {
 
   #emptyModel(): EngineModel<Job> {
     return new EngineModel<Job>(this.#times, "coarse", {
+      cache: this.#events.cache,
       admitted: (job) => this.#waitingPrompts.remove(job.request.prompt),
       prefilled: (job) => {
         this.#lastTokenMs = this.#queue.now();

@@ -16,6 +16,7 @@ import { NO_JUDGE } from "../../../core/judge.ts";
 import { PluginFaults } from "../../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../../core/plugin-watch/plugin-times.ts";
 import type { Carrier } from "../../../core/pool/carrier.ts";
+import type { EngineWire } from "../../../core/pool/engine-wire.ts";
 import { LivePool } from "../../../core/pool/live-pool.ts";
 import { withoutRouter } from "../../../core/router-host.ts";
 import type { RouterParts } from "../../../core/router-parts.ts";
@@ -30,6 +31,8 @@ import type { Upstream } from "./upstream.ts";
 
 /** The feature by which routers agree. */
 const AGREEING = "spec/shared";
+/** The feature that hears what replicas publish of their caches. */
+const HEARING = "spec/kvEvents";
 
 /** What a router has when its replicas have just come into service. */
 export type RouterSide = ReturnType<typeof makeRouterSide>;
@@ -47,6 +50,8 @@ export interface RouterSideOptions {
   readonly prefillers: number | undefined;
   /** What carries messages to the other routers. */
   readonly carrier: Carrier;
+  /** What carries the events of the replicas' caches; undefined where they publish none. */
+  readonly engines: EngineWire | undefined;
 }
 
 /** The label by which the router knows what a replica does of a request. */
@@ -54,7 +59,7 @@ const ROLE_LABEL = "llm-d.ai/role";
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
 export function makeRouterSide(options: RouterSideOptions) {
-  const { loaded, upstreams, seed, clock, hasFaults, carrier } = options;
+  const { loaded, upstreams, seed, clock, hasFaults, carrier, engines } = options;
   const services = quietServices(clock, seed);
   const connections = new ModelledConnections(upstreams, loaded.config.settings.limits);
   const pool = new LivePool(loaded.config.settings, services, () => connections, prefixSecret(seed));
@@ -67,13 +72,15 @@ export function makeRouterSide(options: RouterSideOptions) {
     prefixIndex: () => pool.prefixIndex,
     control: () => watch,
     carrier,
+    ...(engines && { engines }),
   };
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState(), access);
   pool.prepare(config.settings, plugins.prefixSettings)();
   const { features } = config;
+  const isHeard = (name: string) => name === AGREEING || (name === HEARING && engines !== undefined);
   // Requests meet those features here that may let them wait, or put them on several replicas; and routers agree where the config says so.
   const met = config.modules
-    .filter(({ name, plugin: { admit, plan } }) => admit !== undefined || plan !== undefined || name === AGREEING)
+    .filter(({ name, plugin: { admit, plan } }) => admit !== undefined || plan !== undefined || isHeard(name))
     .map(({ plugin }) => plugin);
   const watched = new PoolWatch({
     detectors: plugins.detectors,

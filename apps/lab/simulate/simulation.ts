@@ -9,12 +9,14 @@ import type { Run } from "../../../core/run.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import { type Arrivals, OpenArrivals } from "./arrivals.ts";
+import type { CacheEventSettings } from "./cache-events.ts";
 import { EventQueue } from "./events.ts";
 import { type Decider, type DeciderOf, decideAsAsked } from "./exact-state.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
 import type { Job } from "./job.ts";
 import { type Metrics, Recorder, type SimulatedTargets } from "./metrics.ts";
 import { type CarrierSettings, modelledCarrier } from "./modelled-carrier.ts";
+import { modelledEngines, publishers } from "./modelled-engines.ts";
 import type { Replica } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { makeRouterSide, type RouterSide, replicaName } from "./router-side.ts";
@@ -44,6 +46,8 @@ export interface SimulationSettings {
   readonly sessions?: SessionLoop;
   /** Replicas say in their responses how many of a prompt's tokens they had cached. */
   readonly reportsCached?: boolean;
+  /** Replicas publish what their caches hold, to routers whose config has `kvEvents`; absent: they publish nothing. */
+  readonly cacheEvents?: CacheEventSettings | undefined;
   /** Requests go to so many routers in turn; absent: one. */
   readonly routers?: number;
   /** By what they agree, where the config says that they do. */
@@ -96,15 +100,27 @@ export class Simulation {
     };
     const transfers = new Transfers(this.#queue, model);
     const common = { model, requests: this.#arrivals.requests, queue: this.#queue, transfers, events, reportsCached };
+    const published = settings.cacheEvents && publishers(settings, settings.cacheEvents, this.#queue);
     this.#upstreams = Array.from({ length: replicas }, (_, at) => {
-      return new Upstream({ ...common, name: replicaName(at), speed: speeds[at] ?? 1 });
+      const name = replicaName(at);
+      return new Upstream({ ...common, name, speed: speeds[at] ?? 1, cacheEvents: published?.get(name) });
     });
     this.replicas = this.#upstreams.map(({ replica }) => replica);
     this.#decide = deciderOf(this.#upstreams);
     const hasFaults = faults.length > 0;
     const { routers = 1, carrier = USUAL_CARRIER, prefillers } = settings;
     const shared = modelledCarrier(carrier, this.#queue, seededRandom(seed ^ 0xca44));
-    const side = { trace, loaded, upstreams: this.#upstreams, clock: this.#queue, hasFaults, carrier: shared, prefillers };
+    const engines = published && modelledEngines(published, this.#queue);
+    const side = {
+      trace,
+      loaded,
+      upstreams: this.#upstreams,
+      clock: this.#queue,
+      hasFaults,
+      carrier: shared,
+      engines,
+      prefillers,
+    };
     this.#routers = Array.from({ length: routers }, (_, at) => makeRouterSide({ ...side, seed: seed + SEED_STEP * at }));
     this.#recorder = this.#newRecorder();
     this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
@@ -199,7 +215,10 @@ export class Simulation {
     run.ticket.request = request;
     run.ticket.decision = decision;
     if (leg === undefined || leg.order.length === 0) this.#arrivals.ended(index);
-    else this.#sending(request, decision, run, index).begin(this.#queue.now());
+    else {
+      this.#sending(request, decision, run, index).begin(this.#queue.now());
+      for (const feature of this.#routerOf(index).met) feature.copy?.(run, request, () => decision);
+    }
     this.#recorder.decided(load.inFlight, this.replicas.length, decision.faults.length > 0);
   }
 

@@ -4,6 +4,7 @@ import type { Limits } from "../../../core/settings.ts";
 import { goneSince } from "../../../core/wire/upstream-pools.ts";
 import type { WatchedTry } from "../../../core/wire/watched-try.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
+import type { CacheEvents } from "./cache-events.ts";
 import type { EventQueue } from "./events.ts";
 import { type Conduct, SOUND } from "./faults.ts";
 import { Job, type Offer } from "./job.ts";
@@ -27,6 +28,8 @@ export interface UpstreamOptions {
   readonly events: ReplicaProgress;
   /** Whether responses say how many of the prompt's tokens were cached, as vLLM's do with --enable-prompt-tokens-details. */
   readonly reportsCached: boolean;
+  /** What it publishes of its cache; undefined if nothing. */
+  readonly cacheEvents: CacheEvents | undefined;
 }
 
 const MAX_PREFILL_OUTPUT = 1;
@@ -40,12 +43,14 @@ export class Upstream implements ReplicaConnections, ConnectionOwner {
   readonly #soundTokensPerMs: number;
   readonly #queue: EventQueue;
   readonly #transfers: Transfers;
+  readonly #cacheEvents: CacheEvents | undefined;
   readonly #open = new Map<Job, Connection>();
   #conduct: Conduct = SOUND;
   /** Since when its endpoint is not available; Infinity while it is. */
   #goneSinceMs = Number.POSITIVE_INFINITY;
 
-  constructor({ name, model, speed, requests, queue, transfers, events, reportsCached }: UpstreamOptions) {
+  constructor({ name, model, speed, requests, queue, transfers, events, reportsCached, cacheEvents }: UpstreamOptions) {
+    this.#cacheEvents = cacheEvents;
     this.name = name;
     this.reportsCached = reportsCached;
     this.#requests = requests;
@@ -53,6 +58,7 @@ export class Upstream implements ReplicaConnections, ConnectionOwner {
     this.#queue = queue;
     this.#transfers = transfers;
     this.replica = new Replica(model, speed, queue, {
+      cache: cacheEvents,
       firstToken: (job) => {
         if (job.keepsBlocks) return;
         events.firstToken(job);
@@ -115,6 +121,7 @@ export class Upstream implements ReplicaConnections, ConnectionOwner {
     this.replica.changePace(conduct.pace);
     if (!hasCrashed) return;
     this.replica.restart();
+    this.#cacheEvents?.restarted();
     for (const connection of [...this.#open.values()]) connection.fail("reset");
   }
 

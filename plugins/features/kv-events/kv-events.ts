@@ -40,7 +40,7 @@ export class KvEvents implements CacheWitness {
     const { clock } = host;
     this.#host = host;
     const settings = () => this.#config?.settings;
-    this.rendering = new Rendering(postTo(settings), () => clock.now());
+    this.rendering = new Rendering(host.engines?.post ?? postTo(settings), () => clock.now());
     this.caches = new ReplicaCaches(host, settings, (cache) => this.#emptied(cache));
     this.promises = new Promises(host);
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
+import type { EngineWire, ReplayOwner, SubscriptionOwner } from "../../../core/pool/engine-wire.ts";
 import type { BlockBudget } from "./cache/block-table.ts";
 import { EngineBlocks } from "./cache/engine-blocks.ts";
 import { replay, sequenceOf } from "./zmtp/replay.ts";
@@ -21,6 +22,8 @@ export interface PublisherOptions {
   readonly topic: string;
   readonly maxMessageBytes: number;
   readonly budget: BlockBudget;
+  /** In place of sockets. */
+  readonly wire: EngineWire | undefined;
   /** The engine's cache is empty now: it restarted, or dropped all. */
   readonly emptied: () => void;
 }
@@ -54,7 +57,7 @@ export class Publisher {
   /** Batches that could not be read. */
   malformed = 0;
   readonly #options: PublisherOptions;
-  readonly #subscription: Subscription;
+  readonly #subscription: { stop(): void };
   /** Number and time of the last batch taken; undefined before the first. */
   #last: { readonly sequence: number; readonly time: number } | undefined;
   #waiting: Waiting[] = [];
@@ -64,18 +67,18 @@ export class Publisher {
   #missedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PublisherOptions) {
-    const { clock, random, address, topic, maxMessageBytes, budget } = options;
+    const { clock, random, address, topic, maxMessageBytes, budget, wire } = options;
     this.#options = options;
     this.address = address;
     this.blocks = new EngineBlocks(budget);
-    this.#subscription = new Subscription(
-      { clock, random, url: address.url, topic, maxBytes: maxMessageBytes },
-      {
-        connected: () => this.#catchUp(),
-        message: (parts) => this.#arrived(parts),
-        disconnected: (why) => this.#disconnected(why),
-      },
-    );
+    const owner: SubscriptionOwner = {
+      connected: () => this.#catchUp(),
+      message: (parts) => this.#arrived(parts),
+      disconnected: (why) => this.#disconnected(why),
+    };
+    this.#subscription =
+      wire?.subscribe(address.url.hostname, owner) ??
+      new Subscription({ clock, random, url: address.url, topic, maxBytes: maxMessageBytes }, owner);
   }
 
   /** Another process is behind the address: what is known is of the one before. */
@@ -167,36 +170,37 @@ export class Publisher {
   /** What was published while nobody listened is asked for, from the last batch on: that one shows whether it is the same process. */
   #catchUp(): void {
     this.#stopReplay();
-    const { clock, address, maxMessageBytes } = this.#options;
+    const { clock, address, maxMessageBytes, wire } = this.#options;
     const { replayUrl } = address;
     if (replayUrl === undefined) return this.#goOnWithout("");
     this.state = "catching-up";
     const known = this.#last;
     let isFirst = true;
-    this.#stopReplay = replay(
-      { clock, url: replayUrl, from: known?.sequence ?? 0, maxBytes: maxMessageBytes },
-      {
-        replayed: (sequence, payload) => {
-          if (isFirst && known === undefined) this.#begin(sequence);
-          else if (isFirst && !isSame(known!, sequence, payload)) return this.#startAnew();
-          else if (isFirst) {
-            isFirst = false;
-            return;
-          }
+    const from = known?.sequence ?? 0;
+    const owner: ReplayOwner = {
+      replayed: (sequence, payload) => {
+        if (isFirst && known === undefined) this.#begin(sequence);
+        else if (isFirst && !isSame(known!, sequence, payload)) return this.#startAnew();
+        else if (isFirst) {
           isFirst = false;
-          // A gap in a replay is one of the publisher's own buffer.
-          if (this.#last !== undefined && sequence !== this.#last.sequence + 1) this.#forget(false);
-          this.#take(sequence, payload);
-        },
-        done: () => {
-          if (isFirst && known !== undefined) return this.#startAnew();
-          // Who has never published anything holds nothing.
-          if (isFirst) this.#begin(0);
-          this.#caughtUp("");
-        },
-        failed: (why) => this.#goOnWithout(`its replay: ${why}`),
+          return;
+        }
+        isFirst = false;
+        // A gap in a replay is one of the publisher's own buffer.
+        if (this.#last !== undefined && sequence !== this.#last.sequence + 1) this.#forget(false);
+        this.#take(sequence, payload);
       },
-    );
+      done: () => {
+        if (isFirst && known !== undefined) return this.#startAnew();
+        // Who has never published anything holds nothing.
+        if (isFirst) this.#begin(0);
+        this.#caughtUp("");
+      },
+      failed: (why) => this.#goOnWithout(`its replay: ${why}`),
+    };
+    this.#stopReplay =
+      wire?.replay(address.url.hostname, from, owner) ??
+      replay({ clock, url: replayUrl, from, maxBytes: maxMessageBytes }, owner);
   }
 
   /** Another process answered than the one whose events are known. */

@@ -127,7 +127,7 @@ export class ReplicaCaches {
     const { cache } = followed;
     const settings = this.#settings!;
     try {
-      const addresses = configuredAddresses(cache.endpoint, settings);
+      const addresses = this.#host.engines ? modelledAddresses(cache.endpoint) : configuredAddresses(cache.endpoint, settings);
       if (addresses !== undefined) return this.#followAt(cache, addresses, settings);
     } catch (thrown) {
       cache.lack = thrownText(thrown);
@@ -164,10 +164,15 @@ export class ReplicaCaches {
       (address) =>
         new Publisher({
           ...{ clock, random: services.random, address, budget: this.budget, emptied: () => this.#emptied(cache) },
-          ...{ topic: settings.topic, maxMessageBytes: settings.maxMessageBytes },
+          ...{ wire: this.#host.engines, topic: settings.topic, maxMessageBytes: settings.maxMessageBytes },
         }),
     );
   }
+}
+
+/** Of an engine that is no process: it is found by its endpoint's name alone. */
+function modelledAddresses({ url }: Endpoint): readonly EventAddress[] {
+  return [{ rank: 0, url, replayUrl: url }];
 }
 
 function isSamePlace(before: Endpoint, now: Endpoint): boolean {

@@ -1,10 +1,10 @@
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import type { PostText } from "../../../core/pool/engine-wire.ts";
 import type { Settings } from "../../../core/settings.ts";
 import { bearerFor } from "../../../core/wire/bearer.ts";
 import { httpGet, httpSend } from "../../../core/wire/http-get.ts";
 import type { GetResult } from "../../../core/wire/http-get-result.ts";
 import { replicaTlsFor } from "../../../core/wire/replica-tls.ts";
-import type { PostText } from "./prompts/rendering.ts";
 
 type RunningSettings = () => Settings | undefined;
 
@@ -15,8 +15,10 @@ export function getFrom(settings: RunningSettings) {
 }
 
 export function postTo(settings: RunningSettings): PostText {
-  return (endpoint, path, body, timeoutMs, maxBytes) =>
-    httpSend(endpoint.url, path, { method: "POST", body, timeoutMs, maxBytes, ...shownTo(endpoint, settings()) });
+  return (endpoint, path, body, bounds, done) =>
+    void httpSend(endpoint.url, path, { method: "POST", body, ...bounds, ...shownTo(endpoint, settings()) }).then(done, () =>
+      done(undefined),
+    );
 }
 
 function shownTo({ name }: Endpoint, settings: Settings | undefined) {

@@ -1,14 +1,5 @@
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
-import type { GetResult } from "../../../../core/wire/http-get-result.ts";
-
-/** Sends a JSON text to a path of a replica. */
-export type PostText = (
-  endpoint: Endpoint,
-  path: string,
-  body: string,
-  timeoutMs: number,
-  maxBytes: number,
-) => Promise<GetResult>;
+import type { PostText } from "../../../../core/pool/engine-wire.ts";
 
 /** A prompt whose tokens are wanted. */
 export interface TokenQuestion {
@@ -25,8 +16,7 @@ const RENDERED: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/comp
 /** Its requests have the tokens. */
 const GENERATE = "/inference/v1/generate";
 
-const TIMEOUT_MS = 5_000;
-const MAX_RESPONSE_BYTES = 1024 * 1024;
+const BOUNDS = { timeoutMs: 5_000, maxBytes: 1024 * 1024 };
 /** Longer ones take too long to read in one go. */
 export const MOST_BODY_BYTES = 256 * 1024;
 /** Questions that wait; what comes beyond it is not asked. */
@@ -35,6 +25,7 @@ const MOST_WAITING = 64;
 const MOST_ASKED = 4;
 /** A replica that can't render is not asked again for so long. */
 const REST_MS = 300_000;
+const CANNOT: ReadonlySet<number> = new Set([404, 405, 501]);
 /** One that did not answer, for so long. */
 const SHORT_REST_MS = 10_000;
 
@@ -83,26 +74,23 @@ export class Rendering {
     const at = this.#waiting.findIndex(({ endpoint }) => !this.#asked.has(endpoint.name));
     if (at < 0) return;
     const [question] = this.#waiting.splice(at, 1);
-    void this.#send(question!);
+    this.#send(question!);
     this.#next();
   }
 
-  async #send(question: TokenQuestion): Promise<void> {
+  #send(question: TokenQuestion): void {
     const { endpoint, path, body } = question;
     this.#asked.add(endpoint.name);
-    try {
-      const { status, body: text } = await this.#post(endpoint, `${path}/render`, body, TIMEOUT_MS, MAX_RESPONSE_BYTES);
-      if (status === 200) this.#learn(question, () => tokensOfRendered(text));
+    this.#post(endpoint, `${path}/render`, body, BOUNDS, (result) => {
+      if (result?.status === 200) this.#learn(question, () => tokensOfRendered(result.body));
       else {
         this.counts.failed += 1;
-        if (status === 404 || status === 405 || status === 501) this.#rest(endpoint, path, REST_MS);
+        if (result === undefined) this.#rest(endpoint, path, SHORT_REST_MS);
+        else if (CANNOT.has(result.status)) this.#rest(endpoint, path, REST_MS);
       }
-    } catch {
-      this.counts.failed += 1;
-      this.#rest(endpoint, path, SHORT_REST_MS);
-    }
-    this.#asked.delete(endpoint.name);
-    this.#next();
+      this.#asked.delete(endpoint.name);
+      this.#next();
+    });
   }
 
   /** What waits for it is not asked either: it would keep the places of others. */

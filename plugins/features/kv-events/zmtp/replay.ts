@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../core/contract/clock.ts";
 import type { EndpointUrl } from "../../../../core/contract/endpoint.ts";
+import type { ReplayOwner } from "../../../../core/pool/engine-wire.ts";
 import { ZmtpConnection } from "./connection.ts";
 
 export interface ReplayOptions {
@@ -8,14 +9,6 @@ export interface ReplayOptions {
   /** The number of the first message that is wanted. */
   readonly from: number;
   readonly maxBytes: number;
-}
-
-export interface ReplayOwner {
-  /** The bytes are overwritten when it returns. */
-  replayed(sequence: number, payload: Uint8Array): void;
-  /** All of it came. */
-  done(): void;
-  failed(why: string): void;
 }
 
 /** From one message to the next. A publisher looks for such questions every 100 ms. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../core/contract/clock.ts";
 import type { EndpointUrl } from "../../../../core/contract/endpoint.ts";
+import type { SubscriptionOwner } from "../../../../core/pool/engine-wire.ts";
 import { ZmtpConnection } from "./connection.ts";
 
 export interface SubscriptionOptions {
@@ -9,14 +10,6 @@ export interface SubscriptionOptions {
   /** Messages whose first part begins with it; "" for all. */
   readonly topic: string;
   readonly maxBytes: number;
-}
-
-export interface SubscriptionOwner {
-  /** Messages come from now on; what was published before may be missing. */
-  connected(): void;
-  /** The parts are overwritten when it returns. */
-  message(parts: readonly Uint8Array[]): void;
-  disconnected(why: string): void;
 }
 
 /** For the greeting and the READY command of the peer. */

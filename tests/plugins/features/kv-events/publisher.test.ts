@@ -27,6 +27,7 @@ describe("what is followed of a publisher", () => {
     const [address] = toldAddresses(sources, makeEndpoint(0));
     const publisher: Publisher & { emptied: number } = Object.assign(
       new Publisher({
+        wire: undefined,
         ...{ clock: systemClock, random: () => 0.5, address: address!, topic: "", maxMessageBytes: MAX_BYTES },
         ...{ budget: { left: 10_000 }, emptied: () => void publisher.emptied++ },
       }),

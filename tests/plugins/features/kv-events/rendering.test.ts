@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type PostText, Rendering } from "../../../../plugins/features/kv-events/prompts/rendering.ts";
+import type { Endpoint } from "../../../../core/contract/endpoint.ts";
+import type { GetResult } from "../../../../core/wire/http-get-result.ts";
+import { Rendering } from "../../../../plugins/features/kv-events/prompts/rendering.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
 
 const CHAT = "/v1/chat/completions";
@@ -8,9 +10,12 @@ const [A, B] = [makeEndpoint(0), makeEndpoint(1)];
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Asks through `post`; what is learned is in `learned`. */
-function rendering(post: PostText) {
+function rendering(post: (endpoint: Endpoint, path: string, body: string) => Promise<GetResult>) {
   let nowMs = 0;
-  const made = new Rendering(post, () => nowMs);
+  const made = new Rendering(
+    (endpoint, path, body, _bounds, done) => void post(endpoint, path, body).then(done, () => done(undefined)),
+    () => nowMs,
+  );
   const learned: (readonly number[])[] = [];
   const ask = (endpoint = A, path = CHAT, body = "{}") =>
     made.ask({ endpoint, path, body, learned: (tokens) => void learned.push(tokens) });
