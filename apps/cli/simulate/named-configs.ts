@@ -87,7 +87,9 @@ export function checkForPairs(name: string, configs: readonly NamedConfig[]): vo
 export function checkForEvents(configs: readonly NamedConfig[]): void {
   if (configs.some(({ loaded }) => loaded.config.features.get("kvEvents") !== undefined)) return;
   const names = configs.map((config) => config.name).join(", ");
-  throw new UsageError(`--events is for configs that follow them; add "kvEvents: {}" to the spec of ${names}, or leave out -f.`);
+  throw new UsageError(
+    `--events is of no use with ${names}, which follow none; name a config with -f whose spec has "kvEvents: {}".`,
+  );
 }
 
 /** Throws a UsageError if a config has pairs, whose prompts are computed elsewhere than the losses are looked for. */

@@ -82,7 +82,8 @@ async function configsOf(
     name === "advise" ? input.has(name) : settings.prefillers !== undefined,
   );
   const usual = pairSwitch === undefined ? standard : { name: "pairs", loaded: await pairConfig(registry) };
-  const following = settings.cacheEvents ? [{ name: "events", loaded: await eventsConfig(registry) }] : [];
+  const following =
+    settings.cacheEvents && pairSwitch === undefined ? [{ name: "events", loaded: await eventsConfig(registry) }] : [];
   const own = files.length === 0 ? [usual, ...following] : await readConfigs(files, registry);
   if (own === undefined) return undefined;
   checkTransfers(own);

@@ -14,6 +14,10 @@ export interface EventSink {
   cleared(): void;
 }
 
+/** Of one event: what has more has blocks that nobody can name. */
+const MOST_TOKENS = 2 ** 20;
+/** The tokens of the event that is read. One list for all engines: an event is read in one go. */
+let tokens = new Int32Array(8_192);
 /** Extra members of a block's key may be lists themselves. */
 const MOST_DEPTH = 4;
 
@@ -57,6 +61,8 @@ export class EventReader {
   readonly #pack = new MessagePack();
   readonly #hash = new BlockHash();
   readonly #stored = new StoredBlocks();
+  /** Of the event that is read; 0 if it does not say. */
+  #tokenCount = 0;
   /** The group of layers whose blocks are followed; undefined before the first one, or where events name none. */
   #group: number | undefined;
   // Of the event that is read: where its parts are, or -1.
@@ -87,6 +93,7 @@ export class EventReader {
     const pack = this.#pack;
     const isMap = pack.isMap();
     this.#at.fill(-1);
+    this.#tokenCount = 0;
     const type = isMap ? this.#mapPlaces() : this.#listPlaces();
     const end = pack.at;
     if (type === CLEARED) this.#sink.cleared();
@@ -104,7 +111,8 @@ export class EventReader {
       if (key === TYPE) type = pack.word(TYPES);
       else {
         if (key >= 0) this.#at[key] = pack.at;
-        pack.skip();
+        if (key === TOKENS) this.#takeTokens();
+        else pack.skip();
       }
     }
     return type;
@@ -119,9 +127,24 @@ export class EventReader {
     for (let i = 0; i < members - 1; i++) {
       const field = fields[i];
       if (field !== undefined) this.#at[field] = pack.at;
-      pack.skip();
+      if (field === TOKENS) this.#takeTokens();
+      else pack.skip();
     }
     return type;
+  }
+
+  /** They are most of an event, so they are read where they are passed. */
+  #takeTokens(): void {
+    const pack = this.#pack;
+    const { at } = pack;
+    const count = pack.isList() ? pack.list() : 0;
+    if (count === 0 || count > MOST_TOKENS) {
+      pack.at = at;
+      return pack.skip();
+    }
+    if (count > tokens.length) tokens = new Int32Array(2 ** Math.ceil(Math.log2(count)));
+    pack.numbers(count, tokens);
+    this.#tokenCount = count;
   }
 
   #tellStored(): void {
@@ -160,15 +183,13 @@ export class EventReader {
 
   /** The hash of each block's tokens. Where they are not as many as the blocks have, it can't be said which are whose. */
   #readTokens(): void {
-    if (!this.#go(TOKENS)) return;
-    const pack = this.#pack;
     const hash = this.#hash;
     const stored = this.#stored;
-    const each = pack.list() / stored.count;
+    const each = this.#tokenCount / stored.count;
     if (!Number.isInteger(each) || each === 0) return;
     for (let i = 0; i < stored.count; i++) {
       hash.begin();
-      pack.hashNumbers(each, hash);
+      hash.addAll(tokens, i * each, each);
       stored.tokens[2 * i] = hash.low;
       stored.tokens[2 * i + 1] = hash.high;
     }

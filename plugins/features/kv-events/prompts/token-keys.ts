@@ -19,7 +19,7 @@ export function tokenKeys(tokens: ArrayLike<number>, blockTokens: number, { adap
   let [low, high] = [hash.low, hash.high];
   for (let block = 0; block < blocks; block++) {
     hash.begin();
-    for (let i = 0; i < blockTokens; i++) hash.add(tokens[block * blockTokens + i]!);
+    hash.addAll(tokens, block * blockTokens, blockTokens);
     const [tokensLow, tokensHigh] = [hash.low, hash.high];
     hash.begin(low, high);
     if (block === 0) hash.link(tokensLow, tokensHigh, firstLow, firstHigh);

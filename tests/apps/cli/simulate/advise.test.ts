@@ -68,6 +68,11 @@ describe("signalbox simulate --advise", () => {
     [["--advise", ...limits, "-f", plain, "-f", paired], /--advise takes one config; leave out the other -f\./],
     [["--advise", ...limits, "--exact"], /--advise compares splits of one config; leave out --exact\./],
     [["--prefill", "2", "-f", plain], /--prefill is for pairs of replicas; add "disaggregation: \{\}" to the spec of plain/],
+    [
+      ["--events", "-f", plain],
+      /--events is of no use with plain, which follow none; name a config with -f whose spec has "kvEvents/,
+    ],
+    [["--events", "--prefill", "2"], /--events is of no use with pairs, which follow none; name a config with -f/],
     [["--prefill", "8"], /--prefill wants a whole number from 0 to 7, not "8"/],
     [
       ["--explain-losses", "-f", paired],

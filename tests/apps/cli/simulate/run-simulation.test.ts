@@ -252,6 +252,7 @@ describe("its command line", () => {
 
   const bad: readonly [argv: string[], message: RegExp][] = [
     [["--replicas", "0"], /--replicas wants a whole number from 1 to 1024, not "0"/],
+    [["--events", "--events-loss", "1"], /--events-loss wants a number from 0 to 0\.99, not "1"/],
     [["--kv-tokens", "1e3.5"], /--kv-tokens wants a whole number/],
     [["--time-scale=-1"], /--time-scale wants a number from/],
     [["--time-scale", ""], /--time-scale wants/],
