@@ -17,7 +17,7 @@ const EVENTS_PER_S = 5_000;
 const SPREAD = 0x9e3779b97f4a7c15n;
 const random = seededRandom(1);
 
-for (const blocks of [1, 8, 64]) {
+for (const blocks of [64, 8, 1]) {
   const stored: Buffer[] = [];
   const removed: Buffer[] = [];
   for (let at = 0; at < BATCHES; at++) {

@@ -156,11 +156,7 @@ export class EventReader {
     if (count === 0) return;
     if (count > MOST_BLOCKS) throw new RangeError(`an event has more than ${MOST_BLOCKS} blocks`);
     stored.begin(count);
-    for (let i = 0; i < count; i++) {
-      pack.digest();
-      stored.hashes[2 * i] = pack.low;
-      stored.hashes[2 * i + 1] = pack.high;
-    }
+    pack.digests(count, stored.hashes);
     if (this.#go(PARENT)) {
       pack.digest();
       stored.hasParent = true;

@@ -109,14 +109,29 @@ export class MessagePack {
 
   /** A hash into `low` and `high`: a whole number, or a digest, whose last eight bytes count, as its engine takes them. */
   digest(): void {
-    const isNumber = this.isNumber();
-    // Nearly all hashes that are numbers have 64 bits.
-    if (isNumber && this.type !== 0xcf) return this.number();
-    const length = isNumber ? 9 : this.#contentLength();
+    if (this.isNumber()) return this.number();
+    const length = this.#contentLength();
     if (length < 8) throw wrongType("a hash");
     const end = this.#take(length) + length;
     this.high = this.#view.getInt32(end - 8);
     this.low = this.#view.getInt32(end - 4);
+  }
+
+  /** So many hashes, each as two words, the lower one first. Nearly all are numbers of 64 bits. */
+  digests(count: number, into: Int32Array): void {
+    const view = this.#view;
+    for (let i = 0; i < count; i++) {
+      const { at } = this;
+      if (this.left > 8 && view.getUint8(at) === 0xcf) {
+        into[2 * i + 1] = view.getInt32(at + 1);
+        into[2 * i] = view.getInt32(at + 5);
+        this.at = at + 9;
+        continue;
+      }
+      this.digest();
+      into[2 * i] = this.low;
+      into[2 * i + 1] = this.high;
+    }
   }
 
   /**

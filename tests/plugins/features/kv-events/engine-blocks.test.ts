@@ -59,6 +59,25 @@ describe("what an engine's events say of its cache", () => {
     assert.equal(held(blocks, tokens.slice(4)), 2);
   });
 
+  it("reads token ids and hashes of every length, in blocks of even and odd sizes", () => {
+    const ids = [0, 1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 24, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1];
+    for (const size of [1, 2, 3, 4]) {
+      const { blocks } = engine();
+      const hashes = Array.from(
+        { length: ids.length / size },
+        (_, block) => [5n, 300n, 70_000n, BIG][block % 4]! + BigInt(block),
+      );
+      const stored = batch([storedMap({ hashes, tokens: ids })]);
+      blocks.take(stored);
+      assert.equal(blocks.blockTokens, size);
+      assert.equal(held(blocks, ids), ids.length / size);
+      blocks.take(batch([removedMap([hashes.at(-1)!])]));
+      assert.equal(held(blocks, ids), ids.length / size - 1);
+      for (let end = 1; end < stored.length; end++)
+        assert.throws(() => engine().blocks.take(stored.subarray(0, end)), RangeError);
+    }
+  });
+
   it("keeps prompts with another adapter or salt apart", () => {
     const { blocks } = engine();
     const more = { extra_keys: [["lora", "salt"], ["lora"]], lora_id: 1, lora_name: "lora" };
