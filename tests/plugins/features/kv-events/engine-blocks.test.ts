@@ -73,7 +73,8 @@ describe("what an engine's events say of its cache", () => {
       assert.equal(held(blocks, ids), ids.length / size);
       blocks.take(batch([removedMap([hashes.at(-1)!])]));
       assert.equal(held(blocks, ids), ids.length / size - 1);
-      for (let end = 1; end < stored.length; end++)
+      // The rank behind the events is not read.
+      for (let end = 1; end < stored.length - 1; end++)
         assert.throws(() => engine().blocks.take(stored.subarray(0, end)), RangeError);
     }
   });
