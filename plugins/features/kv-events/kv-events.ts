@@ -49,7 +49,10 @@ export class KvEvents implements CacheWitness {
   use(config: ActiveConfig, settings: KvEventsSettings | undefined): void {
     const index = this.#host.prefixIndex();
     // Another index hashes prompts otherwise.
-    if (index !== this.#index) this.known.clear();
+    if (index !== this.#index) {
+      this.known.clear();
+      for (const cache of this.caches.all()) cache.toldTokens = undefined;
+    }
     this.#index = index;
     this.#config = config;
     this.settings = settings;
@@ -104,7 +107,9 @@ export class KvEvents implements CacheWitness {
     const last = outcome.attempts.at(-1);
     if (last?.result !== 200) return;
     const cache = this.caches.named(last.endpoint);
-    if (cache !== undefined) this.promises.settled(outcome, cache, testimony);
+    if (cache === undefined) return;
+    this.promises.settled(outcome, cache, testimony);
+    this.#learnSize(cache);
   }
 
   close(): void {
@@ -150,6 +155,15 @@ export class KvEvents implements CacheWitness {
         if (sizes.size > 0 && this.#host.prefixIndex() === this.#index) this.known.learn(prefix, tokens, sizes, extras);
       },
     });
+  }
+
+  /** For prompts whose tokens nobody knows, the index then knows at least how much the cache can hold of what was sent there. */
+  #learnSize(cache: ReplicaCache): void {
+    const fullTokens = this.settings?.believe === true ? cache.fullTokens : undefined;
+    if (fullTokens === cache.toldTokens) return;
+    const { slot } = cache.endpoint;
+    cache.toldTokens = fullTokens;
+    this.#host.prefixIndex()?.setCapacity(slot, fullTokens ?? this.#host.load.cacheTokens[slot]);
   }
 
   #isAdapter({ slot, modelCards }: Endpoint, target: string): boolean {

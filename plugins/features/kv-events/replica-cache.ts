@@ -23,6 +23,8 @@ export class ReplicaCache {
   /** Why it has no publisher; "" if it has, or nobody has looked yet. */
   lack = "";
   readonly voice = new Voice();
+  /** What the index was told of its size; undefined if nothing. */
+  toldTokens: number | undefined;
   readonly #capacityTokens: () => number | undefined;
 
   /** `capacityTokens`: of its cache; undefined if that is unknown. */
@@ -41,6 +43,14 @@ export class ReplicaCache {
     return this.publishers.every(
       ({ blocks }) => !blocks.isCut && (blocks.isWhole || blocks.size * blocks.blockTokens >= WHOLE_SHARE * capacity),
     );
+  }
+
+  /** Tokens that fit into it, as its events show where nothing else tells; undefined if they do not. */
+  get fullTokens(): number | undefined {
+    if (!this.isFollowed || this.voice.isLost || this.#capacityTokens() !== undefined) return undefined;
+    let sum = 0;
+    for (const { blocks } of this.publishers) sum += blocks.fullTokens ?? Number.NaN;
+    return Number.isNaN(sum) ? undefined : sum;
   }
 
   /** Undefined if nothing can be said. Which rank gets a request the engine decides, so the mean of them counts. */

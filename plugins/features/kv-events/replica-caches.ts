@@ -94,6 +94,10 @@ export class ReplicaCaches {
   }
 
   #stop(name: string, followed: Followed): void {
+    const { toldTokens, endpoint } = followed.cache;
+    const { load } = this.#host;
+    // Another replica may get its slot.
+    if (toldTokens !== undefined) this.#host.prefixIndex()?.setCapacity(endpoint.slot, load.cacheTokens[endpoint.slot]);
     followed.stopLooking();
     followed.cache.stop();
     this.#byName.delete(name);

@@ -3,6 +3,10 @@ import { EventReader, type EventSink } from "../events/event-reader.ts";
 import type { StoredBlocks } from "../events/stored-blocks.ts";
 import { type BlockBudget, BlockTable } from "./block-table.ts";
 
+/** A cache that has given up so much of its size, and not grown by more than that meanwhile, is full. */
+const STEADY_SHARE = 0.25;
+const GROWTH = 1.02;
+
 /** What one engine's cache holds, by its events. */
 export class EngineBlocks implements EventSink {
   /** Tokens in a block; 0 before the first event that tells. */
@@ -15,6 +19,9 @@ export class EngineBlocks implements EventSink {
   isCut = false;
   /** All that the cache may hold has been told. */
   isWhole = false;
+  /** The most blocks that it had while it gave some up, and how many it has given up since it had so many. */
+  #most = 0;
+  #givenUp = 0;
   readonly #table: BlockTable;
   readonly #hash = new BlockHash();
   readonly #reader = new EventReader(this);
@@ -25,6 +32,11 @@ export class EngineBlocks implements EventSink {
 
   get size(): number {
     return this.#table.size;
+  }
+
+  /** Tokens that fit into the cache: as many as it had whenever it gave up blocks for a while; undefined before that. */
+  get fullTokens(): number | undefined {
+    return this.#most > 0 && this.#givenUp >= STEADY_SHARE * this.#most ? this.#most * this.blockTokens : undefined;
   }
 
   /** Takes one batch. Throws a RangeError for what is none. Returns the time in it, in seconds. */
@@ -40,6 +52,8 @@ export class EngineBlocks implements EventSink {
   forget(isEmpty: boolean): void {
     this.#table.clear();
     this.#reader.restarted();
+    this.#most = 0;
+    this.#givenUp = 0;
     this.isCut = false;
     this.isWhole = isEmpty;
   }
@@ -70,6 +84,7 @@ export class EngineBlocks implements EventSink {
   }
 
   removed(low: number, high: number, medium: number): void {
+    if (this.isWhole && !this.isCut) this.#giveUp();
     this.#table.remove(low, high, medium);
   }
 
@@ -78,6 +93,14 @@ export class EngineBlocks implements EventSink {
     this.clears += 1;
     this.isCut = false;
     this.isWhole = true;
+  }
+
+  #giveUp(): void {
+    if (this.size > this.#most * GROWTH) {
+      this.#most = this.size;
+      this.#givenUp = 0;
+    }
+    this.#givenUp += 1;
   }
 
   /** The next block's key is made of that of this block. */

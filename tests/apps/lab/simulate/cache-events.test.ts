@@ -8,7 +8,10 @@ import { EventQueue } from "../../../../apps/lab/simulate/events.ts";
 import { PromptWriter, promptOf } from "../../../../apps/lab/simulate/prompt-bytes.ts";
 import { Simulation, type SimulationSettings } from "../../../../apps/lab/simulate/simulation.ts";
 import type { TraceRequest } from "../../../../apps/lab/simulate/trace.ts";
+import { z } from "../../../../core/contract/options.ts";
+import { defineScorer } from "../../../../core/contract/plugin.ts";
 import { seededRandom } from "../../../../core/contract/test-kit.ts";
+import { PromptPrefix } from "../../../../core/state/prefix-index.ts";
 import { EngineBlocks } from "../../../../plugins/features/kv-events/cache/engine-blocks.ts";
 import { tokenKeys } from "../../../../plugins/features/kv-events/prompts/token-keys.ts";
 import { sequenceOf } from "../../../../plugins/features/kv-events/zmtp/replay.ts";
@@ -16,6 +19,7 @@ import { loadSpec } from "./load-spec.ts";
 import { makeTrace, makeTraced } from "./traces.ts";
 
 const BLOCK = 16;
+const KV_TOKENS = 8_192;
 
 /** Prompts that share beginnings, in pieces that end inside of engine blocks. */
 function prompts(count: number): readonly TraceRequest[] {
@@ -87,15 +91,13 @@ describe("the events of a modelled cache", () => {
 describe("a simulation with events", () => {
   const SETTINGS: SimulationSettings = {
     replicas: 4,
-    model: { ...ENGINE_TIMES, kvTokens: 8_192 },
+    model: { ...ENGINE_TIMES, kvTokens: KV_TOKENS },
     speeds: [],
     timeScale: 1,
     seed: 1,
     tokenError: 0,
     faults: [],
     reportsCached: true,
-    // Each router sees a quarter of the requests, so it knows little of the caches by itself.
-    routers: 4,
   };
   const trace = makeTrace(
     Array.from({ length: 400 }, (_, turn) => {
@@ -108,8 +110,36 @@ describe("a simulation with events", () => {
     }),
   );
   const hits = async (spec: string, cacheEvents: SimulationSettings["cacheEvents"]) =>
-    new Simulation(trace, await loadSpec(spec), { ...SETTINGS, cacheEvents }).run().hitRatio;
+    new Simulation(trace, await loadSpec(spec), { ...SETTINGS, cacheEvents, routers: 4 }).run().hitRatio;
 
+  it("shows the index how large the caches are where nothing else tells, although no prompt's tokens are known", async () => {
+    let sizes: readonly number[] = [];
+    const watcher = defineScorer({
+      type: "watcher",
+      summary: "Looks on",
+      options: z.strictObject({}),
+      create: () => ({
+        score({ prefix }) {
+          sizes = prefix instanceof PromptPrefix ? prefix.residency.slots().map(({ capacityTokens }) => capacityTokens) : [];
+          return null;
+        },
+      }),
+    });
+    // No series of this engine is there.
+    const blind =
+      "  plugins: [{ type: metrics, parameters: { engine: sglang } }, { type: watcher }, { type: outstanding-work }]\n";
+    const sizesBy = async (spec: string) => {
+      const loaded = await loadSpec(blind + spec, [watcher]);
+      new Simulation(trace, loaded, { ...SETTINGS, cacheEvents: { delayMs: 5, loss: 0 } }).run();
+      return sizes;
+    };
+    assert.deepEqual(await sizesBy(""), [524_288, 524_288, 524_288, 524_288]);
+    const learned = await sizesBy("  kvEvents: { renderPrompts: false }\n");
+    // A block that a prompt fills in part is not published, and requests under way have some, too.
+    for (const tokens of learned) assert.ok(tokens > 0.85 * KV_TOKENS && tokens <= KV_TOKENS, String(learned));
+  });
+
+  // Each of four routers sees a quarter of the requests, so it knows little of the caches by itself.
   it("has more hits where routers know too little by themselves, and none worse where most events are lost", async () => {
     const alone = await hits("  kvEvents: {}\n", undefined);
     const following = await hits("  kvEvents: {}\n", { delayMs: 5, loss: 0 });

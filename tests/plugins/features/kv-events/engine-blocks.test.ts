@@ -134,6 +134,23 @@ describe("what an engine's events say of its cache", () => {
     assert.equal(held(blocks, tokens), 1);
   });
 
+  it("knows how much fits once it has given up a quarter of it without growing, if it knows all", () => {
+    const { blocks } = engine();
+    blocks.take(batch([CLEARED]));
+    const store = (name: bigint) => blocks.take(batch([storedMap({ hashes: [name], tokens: [Number(name), 1] })]));
+    for (let name = 1n; name <= 20n; name++) store(name);
+    blocks.take(batch([removedMap([1n, 2n])]));
+    assert.equal(blocks.fullTokens, undefined);
+    for (let name = 21n; name <= 100n; name++) {
+      store(name);
+      if (name <= 42n) continue;
+      blocks.take(batch([removedMap([name - 40n])]));
+      assert.equal(blocks.fullTokens, name < 53n ? undefined : 2 * 41, String(name));
+    }
+    blocks.forget(false);
+    assert.equal(blocks.fullTokens, undefined);
+  });
+
   it("holds no more blocks than it may, and gives room back", () => {
     const { blocks, budget } = engine(3);
     blocks.take(batch([storedMap({ hashes: [1n, 2n, 3n, 4n], tokens })]));
