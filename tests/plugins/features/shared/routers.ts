@@ -81,6 +81,7 @@ export class TestRouters {
         nats: undefined,
       },
       "p",
+      [],
     );
     log.follow(endpoints);
     const prefixOf = (bytes: number, salt = "") =>
