@@ -14,6 +14,7 @@ import { shownIn } from "./credential.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { KeyCounts } from "./key-counts.ts";
 import { limitLines } from "./limit-lines.ts";
+import { SharedKeys } from "./shared-keys.ts";
 import { tenantSalt } from "./tenant-salt.ts";
 import { usedTokens, wasRefused } from "./used-tokens.ts";
 
@@ -22,12 +23,14 @@ const LONGEST_MS = 5_000;
 
 /** Lets requests in by the keys that they show. */
 export class KeyAccess {
+  readonly shared: SharedKeys;
   readonly #clock: Clock;
   readonly #accounts = new Accounts();
   readonly #expected = new ExpectedOutput();
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.shared = new SharedKeys(this.#accounts, clock);
   }
 
   get counts(): readonly KeyCounts[] {
@@ -60,6 +63,7 @@ export class KeyAccess {
     const tokens = promptTokens + this.#expected.of(principal.name, api, run.parsed);
     this.#accounts.of(principal, nowMs).reserve(tokens, principal.limits, nowMs);
     ticket.reservedTokens = tokens;
+    this.shared.used(principal.name, principal.limits, nowMs);
   }
 
   /** Header lines for the principal, of what it may still use; "" without one. */
@@ -76,6 +80,7 @@ export class KeyAccess {
     const { tokens, isEstimated } = usedTokens(ticket);
     const account = this.#accounts.of(principal, nowMs);
     account.leave(tokens, reservedTokens, nowMs);
+    this.shared.used(principal.name, principal.limits, nowMs);
     if (wasRefused(ticket)) account.giveBack(ticket.countedAtMs, nowMs);
     else if (hasWholeResponse(ticket))
       this.#expected.learn(principal.name, ticket.api, orNone(ticket.outputTokens) / (ticket.request?.choices ?? 1));
@@ -88,6 +93,7 @@ export class KeyAccess {
     const account = this.#accounts.of(principal, nowMs);
     account.counts.requests += 1;
     account.enter(principal.limits, nowMs);
+    this.shared.used(principal.name, principal.limits, nowMs);
     ticket.reservedTokens = 0;
     ticket.countedAtMs = nowMs;
   }

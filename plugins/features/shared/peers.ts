@@ -1,8 +1,8 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { BadFact, list, moment, text, whole } from "../../../core/contract/fact-fields.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { chainOf } from "./chain-text.ts";
-import { BadFact, list, moment, text, whole } from "../../../core/contract/fact-fields.ts";
 import { type FeatureFacts, OF_FEATURE } from "./feature-facts.ts";
 import type { Batch, Fact } from "./message.ts";
 import { MOST_TOKENS, PeerBookings, type Tables } from "./peer-bookings.ts";
