@@ -15,24 +15,17 @@ export class UnsaidFacts<Key> {
     this.#recent.clear();
   }
 
-  get isListenedTo(): boolean {
-    return this.#soon !== undefined;
-  }
-
   changed(key: Key, nowMs: number): void {
     if (this.#soon === undefined) return;
-    this.remember(key, nowMs);
+    this.#recent.delete(key);
+    this.#remember(key, nowMs);
     this.#unsaid.add(key);
     this.#soon();
   }
 
-  /** It need not be said now: only to those who come later. */
-  remember(key: Key, nowMs: number): void {
-    if (this.#soon === undefined) return;
-    this.#recent.delete(key);
-    this.#recent.set(key, nowMs);
-    if (this.#recent.size <= MOST_RECENT) return;
-    for (const oldest of this.#recent.keys()) return this.forget(oldest);
+  /** Another router has said it: it is said only to those who come later. */
+  remember(key: Key): void {
+    if (this.#soon !== undefined && !this.#recent.has(key)) this.#remember(key, Number.NEGATIVE_INFINITY);
   }
 
   forget(key: Key): void {
@@ -40,6 +33,7 @@ export class UnsaidFacts<Key> {
     this.#unsaid.delete(key);
   }
 
+  /** What has changed since then is to be said again. */
   repeat(sinceMs: number): void {
     for (const [key, changedMs] of this.#recent) if (changedMs >= sinceMs) this.#unsaid.add(key);
     if (this.#unsaid.size > 0) this.#soon?.();
@@ -51,5 +45,11 @@ export class UnsaidFacts<Key> {
       this.#unsaid.delete(key);
       yield key;
     }
+  }
+
+  #remember(key: Key, changedMs: number): void {
+    this.#recent.set(key, changedMs);
+    if (this.#recent.size <= MOST_RECENT) return;
+    for (const oldest of this.#recent.keys()) return this.forget(oldest);
   }
 }
