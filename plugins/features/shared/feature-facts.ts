@@ -8,6 +8,8 @@ export const OF_FEATURE = "of";
 const MOST_CHARS = 200_000;
 /** A longer fact is not sent. */
 const MOST_FACT_CHARS = 4_000;
+/** Nor one with more fields: a message with 16 in one fact is not read. */
+const MOST_FIELDS = 13;
 
 /** What the other features have to tell, and who of them takes what other routers tell. */
 export class FeatureFacts {
@@ -31,7 +33,7 @@ export class FeatureFacts {
       let left = MOST_CHARS / this.#all.size;
       for (const fact of facts.say()) {
         const chars = JSON.stringify(fact).length;
-        if (chars > MOST_FACT_CHARS) this.dropped += 1;
+        if (chars > MOST_FACT_CHARS || fact.length > MOST_FIELDS) this.dropped += 1;
         else outbox.add(OF_FEATURE, name, ...fact);
         left -= chars;
         if (left > 0) continue;

@@ -25,6 +25,16 @@ interface AskingSession {
   readonly turns: number;
 }
 
+/** A session of which another router has had a turn. */
+interface HeardSession {
+  /** What its next turn finds in the cache; NaN where that is not known. */
+  readonly tokens: number;
+  readonly finishReason: string;
+  readonly endedAtMs: number;
+  /** Other routers that have a turn of it under way. */
+  readonly elsewhere: { readonly size: number };
+}
+
 /** A session of the feature: who asks, and which of its turns has its place. */
 interface GatedSession {
   readonly placed: PlacedSession;
@@ -128,6 +138,20 @@ export class GatedLine {
     else session.turns -= 1;
   }
 
+  /** Another router says something of the session; `slot`: where it was served last, -1 for nowhere. */
+  heard(key: HeardSession, slot: number): void {
+    if (this.#maxWaitMs === undefined) return;
+    const { tokens, finishReason, endedAtMs, elsewhere } = key;
+    const place = {
+      slot: tokens >= 0 ? slot : -1,
+      tokens,
+      finishReason,
+      isElsewhere: elsewhere.size > 0,
+      idleSinceMs: endedAtMs,
+    };
+    this.#gate.heard(this.#sessionOf(key).placed, place, this.#host.services.clock.now());
+  }
+
   forgotten(key: object): void {
     const session = this.#sessions.get(key);
     if (session !== undefined) this.#gate.forgotten(session.placed);
@@ -148,12 +172,16 @@ export class GatedLine {
     this.#waiting.clear();
   }
 
+  #sessionOf(key: object): GatedSession {
+    const known = this.#sessions.get(key);
+    if (known !== undefined) return known;
+    const session = { placed: new PlacedSession(), turns: 0, promptTokens: 0 };
+    this.#sessions.set(key, session);
+    return session;
+  }
+
   #gatedTurn(key: object, tenant: string, run: Run, owner: WaitOwner, sinceMs: number): GatedTurn {
-    let session = this.#sessions.get(key);
-    if (session === undefined) {
-      session = { placed: new PlacedSession(), turns: 0, promptTokens: 0 };
-      this.#sessions.set(key, session);
-    }
+    const session = this.#sessionOf(key);
     const { promptTokens } = run.parsed!;
     // A longer prompt goes on from the one under way; another one is a sub-agent's, with a place of its own.
     const goesOn = session.turns === 0 || promptTokens > session.promptTokens;

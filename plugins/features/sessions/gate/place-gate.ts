@@ -1,6 +1,6 @@
 import { couldHold, type GateReplica, leastBusy, waitMs } from "./gate-replica.ts";
 import { LearnedPauses } from "./learned-pauses.ts";
-import type { PlacedSession, Turn } from "./placed-session.ts";
+import type { HeardPlace, PlacedSession, Turn } from "./placed-session.ts";
 
 /** Where a turn may go: a slot, or any replica. */
 export const ANYWHERE = -1;
@@ -80,6 +80,7 @@ export class PlaceGate {
     else session.underWay -= 1;
     if (slot >= 0 && (isLoose || session.slot >= 0)) this.#put(session, slot);
     session.idleSinceMs = nowMs;
+    session.isOthers = false;
     session.finishReason = finishReason;
     if (session.slot < 0) return;
     this.#placed[session.slot]!.delete(session);
@@ -87,6 +88,18 @@ export class PlaceGate {
     if (slot >= 0) this.#resize(session, tokens);
     // Nobody made room for it before.
     if (isLoose) this.#makeRoom(session.slot, 0, nowMs);
+  }
+
+  /** Another router has had a turn of the session, or has one. What goes on here says more of where it is. */
+  heard(session: PlacedSession, { slot, tokens, finishReason, isElsewhere, idleSinceMs }: HeardPlace, nowMs: number): void {
+    session.isElsewhere = isElsewhere;
+    if (slot < 0 || session.underWay > 0 || idleSinceMs <= session.idleSinceMs) return;
+    this.#put(session, slot);
+    Object.assign(session, { idleSinceMs, finishReason, isOthers: true });
+    this.#placed[slot]!.delete(session);
+    this.#placed[slot]!.add(session);
+    this.#resize(session, tokens);
+    this.#makeRoom(slot, 0, nowMs);
   }
 
   /** The session has no place any more. */
@@ -168,11 +181,12 @@ export class PlaceGate {
 
   /** The cache does the same: what was not used for long goes first. */
   #makeRoom(slot: number, tokens: number, nowMs: number): void {
-    const cacheTokens = this.#cacheTokens[slot]!;
+    const cacheTokens = this.#cacheTokens[slot] ?? Number.NaN;
+    // Before the first turn here the size is not known.
     if (!(this.heldAt(slot) + tokens > cacheTokens)) return;
     for (const { session } of this.#idle(slot, nowMs)) {
       if (this.heldAt(slot) + tokens <= cacheTokens) return;
-      this.#pauses.lost(session.finishReason, nowMs - session.idleSinceMs);
+      if (!session.isOthers) this.#pauses.lost(session.finishReason, nowMs - session.idleSinceMs);
       this.forgotten(session);
     }
   }
@@ -182,17 +196,17 @@ export class PlaceGate {
     const placed = this.#placed[slot] ?? [];
     const rate = (session: PlacedSession) => this.#pauses.rate(session.finishReason, nowMs - session.idleSinceMs);
     if (this.placesAt(slot) > MOST_SORTED) {
-      for (const session of placed) if (session.underWay === 0) yield { session, rate: rate(session) };
+      for (const session of placed) if (session.isIdle) yield { session, rate: rate(session) };
       return;
     }
     const idle = Array.from(placed, (session) => ({ session, rate: rate(session) }));
-    for (const each of idle.sort((one, other) => one.rate - other.rate)) if (each.session.underWay === 0) yield each;
+    for (const each of idle.sort((one, other) => one.rate - other.rate)) if (each.session.isIdle) yield each;
   }
 
   /** Tokens of the sessions there that have a turn under way. */
   #usedAt(slot: number): number {
     let tokens = 0;
-    for (const session of this.#placed[slot] ?? []) if (session.underWay > 0) tokens += session.tokens;
+    for (const session of this.#placed[slot] ?? []) if (!session.isIdle) tokens += session.tokens;
     return tokens;
   }
 

@@ -6,9 +6,26 @@ export class PlacedSession {
   tokens = 0;
   /** Turns that go on and have not ended. */
   underWay = 0;
+  /** Another router has a turn of it under way. */
+  isElsewhere = false;
+  /** Its last turn ended at another router, which counts its pause. */
+  isOthers = false;
   /** When its last turn ended, and why the replica stopped; "" if it did not say. */
   idleSinceMs = 0;
   finishReason = "";
+
+  get isIdle(): boolean {
+    return this.underWay === 0 && !this.isElsewhere;
+  }
+}
+
+/** What another router says of where a session is. */
+export interface HeardPlace {
+  readonly slot: number;
+  readonly tokens: number;
+  readonly finishReason: string;
+  readonly isElsewhere: boolean;
+  readonly idleSinceMs: number;
 }
 
 /** One turn that has come. */

@@ -1,0 +1,54 @@
+import { BadFact, list, moment, text, whole } from "../../../core/contract/fact-fields.ts";
+import type { SharedFact } from "../../../core/contract/slots/shared.ts";
+import type { PromptEnd, Session, SessionKey } from "./session.ts";
+
+const MOST_CHARS = 2_000;
+const MOST_TOKENS = 2 ** 30;
+
+/** What one router tells others of a session. */
+export interface SessionState extends SessionKey {
+  readonly turns: number;
+  readonly underWay: number;
+  /** Of the replica that served it last, its address; "" before the first. */
+  readonly href: string;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly finishReason: string;
+  /** How long ago its last turn came, and one ended last; NaN before it. */
+  readonly cameAgoMs: number;
+  readonly endedAgoMs: number;
+  readonly responseKey: string;
+  readonly promptEnd: Omit<PromptEnd, "session"> | undefined;
+}
+
+export function factOf(session: Session, href: string, nowMs: number): SharedFact {
+  const { key, tenant, model, name, source, turns, underWay, promptTokens, outputTokens, cachedTokens } = session;
+  const { finishReason, cameAtMs, endedAtMs, responseKey, promptEnd } = session;
+  const end = promptEnd && [promptEnd.low, promptEnd.high, promptEnd.tailBytes, promptEnd.digest];
+  // JSON has null for NaN.
+  const counts = [turns, underWay, promptTokens, outputTokens, cachedTokens, nowMs - cameAtMs, nowMs - endedAtMs];
+  return [key, tenant, model, name, source, href, finishReason, responseKey, counts, end ?? null];
+}
+
+/** Throws BadFact. */
+export function stateOf(fact: SharedFact): SessionState {
+  const words = (place: number) => text(fact[place], MOST_CHARS);
+  const counts = list(fact[8], 16);
+  const tokens = (place: number) => (counts[place] === null ? Number.NaN : whole(counts[place], MOST_TOKENS));
+  const ago = (place: number) => (counts[place] === null ? Number.NaN : Math.max(0, moment(counts[place])));
+  if (words(0) === "") throw new BadFact("no session");
+  return {
+    ...{ key: words(0), tenant: words(1), model: words(2), name: words(3), source: words(4) },
+    ...{ href: words(5), finishReason: words(6), responseKey: words(7) },
+    ...{ turns: whole(counts[0]), underWay: whole(counts[1]) },
+    ...{ promptTokens: tokens(2), outputTokens: tokens(3), cachedTokens: tokens(4), cameAgoMs: ago(5), endedAgoMs: ago(6) },
+    promptEnd: fact[9] === null ? undefined : endOf(fact[9]),
+  };
+}
+
+function endOf(field: unknown): SessionState["promptEnd"] {
+  const [low, high, tailBytes, digest] = list(field, 8).map(moment);
+  if (low === undefined || high === undefined || digest === undefined) throw new BadFact("no end of a prompt");
+  return { low, high, tailBytes: whole(tailBytes), digest };
+}

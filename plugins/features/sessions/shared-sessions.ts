@@ -1,0 +1,60 @@
+import type { Time } from "../../../core/contract/clock.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import type { FactTeller, SharedFact, SharedFacts } from "../../../core/contract/slots/shared.ts";
+import { UnsaidFacts } from "../../../core/state/unsaid-facts.ts";
+import type { GatedLine } from "./gate/gated-line.ts";
+import type { Session } from "./session.ts";
+import { factOf, stateOf } from "./session-fact.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** Lets routers know where each other's sessions are, so that the next turn may come to any of them. */
+export class SharedSessions implements SharedFacts {
+  readonly #sessions: Sessions;
+  readonly #line: GatedLine;
+  readonly #clock: Time;
+  readonly #unsaid = new UnsaidFacts<Session>();
+  #byName: ReadonlyMap<string, Endpoint> = new Map();
+  #byHref: ReadonlyMap<string, Endpoint> = new Map();
+
+  constructor(sessions: Sessions, line: GatedLine, clock: Time) {
+    this.#sessions = sessions;
+    this.#line = line;
+    this.#clock = clock;
+    sessions.changed = (session) => this.#unsaid.changed(session, clock.now());
+    sessions.lost = (session) => {
+      this.#unsaid.forget(session);
+      line.forgotten(session);
+    };
+  }
+
+  follow(endpoints: readonly Endpoint[]): void {
+    this.#byName = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
+    this.#byHref = new Map(endpoints.map((endpoint) => [endpoint.url.href, endpoint]));
+  }
+
+  listen(soon: (() => void) | undefined): void {
+    this.#unsaid.listen(soon);
+  }
+
+  *say(): Generator<SharedFact> {
+    const nowMs = this.#clock.now();
+    for (const session of this.#unsaid.take()) yield factOf(session, this.#byName.get(session.endpoint)?.url.href ?? "", nowMs);
+  }
+
+  repeat(ms: number): void {
+    this.#unsaid.repeat(this.#clock.now() - ms);
+  }
+
+  hear(fact: SharedFact, { router, isOwn }: FactTeller): void {
+    if (isOwn) return;
+    const state = stateOf(fact);
+    const endpoint = this.#byHref.get(state.href);
+    const session = this.#sessions.heard(state, endpoint?.name ?? "", router);
+    if (session !== undefined) this.#line.heard(session, endpoint?.slot ?? -1);
+  }
+
+  gone(router: string): void {
+    for (const session of this.#sessions.all())
+      if (session.elsewhere.delete(router)) this.#line.heard(session, this.#byName.get(session.endpoint)?.slot ?? -1);
+  }
+}
