@@ -68,11 +68,9 @@ describe("sessions of several routers", () => {
         prompt += TURN;
       }
     }
-    for (const { sessions, line } of parts) {
-      assert.equal(sessions.size, 2);
-      // The place in the last replica's cache is taken in the eyes of each gate.
-      assert.deepEqual([line.placesAt(0), line.placesAt(1)], [2, 0]);
-    }
+    for (const { sessions } of parts) assert.equal(sessions.size, 2);
+    // In the eyes of the gates of those that have heard of the last turn, the last replica's cache holds them.
+    for (const { line } of parts.slice(1)) assert.deepEqual([line.placesAt(0), line.placesAt(1)], [2, 0]);
   });
 
   it("are at rest again when the router dies that had their turns under way; one that comes is told of all", async () => {
