@@ -36,13 +36,26 @@ export class Account {
     this.#sinceMs = nowMs;
   }
 
+  /** Whether one more request is within the limits, but must wait until the other routers have heard of those that are here. */
+  mustWait({ requestsPerMinute, tokensPerMinute, concurrency }: PrincipalLimits, nowMs: number): boolean {
+    if (this.others === undefined) return false;
+    const lefts = [
+      [concurrency, this.#placesLeft(concurrency ?? 0), this.#unheardPlaces, 1],
+      [requestsPerMinute, (requestsPerMinute ?? 0) - this.#used(REQUESTS, nowMs), this.#unheardRequests, 1],
+      [tokensPerMinute, this.#tokensLeft(tokensPerMinute ?? 0, nowMs), this.#unheardTokens, 0],
+    ] as const;
+    const bound = lefts.filter(([limit]) => limit !== undefined);
+    if (bound.some(([, left]) => left <= 0)) return false;
+    return bound.some(([, left, unheard, wanted]) => !this.#isInShare(unheard, wanted, left, nowMs));
+  }
+
   /** One more request. Throws RouterError (429) where a limit is reached. */
   enter(limits: PrincipalLimits, nowMs: number): void {
     const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
     if (concurrency !== undefined && !this.#hasPlace(concurrency, nowMs))
       throw this.#refused("requests under way", concurrency, 1);
     if (requestsPerMinute !== undefined) this.#checkRequests(requestsPerMinute, nowMs);
-    this.#checkTokens(tokensPerMinute, 0, nowMs);
+    this.#checkTokens(tokensPerMinute, nowMs);
     this.#inFlight += 1;
     this.counts.inFlight += 1;
     this.#lastMs = nowMs;
@@ -53,7 +66,7 @@ export class Account {
 
   /** The request will take so many tokens, as is expected. Throws RouterError (429) where those before it have used up the limit. */
   reserve(tokens: number, { tokensPerMinute }: PrincipalLimits, nowMs: number): void {
-    this.#checkTokens(tokensPerMinute, tokens, nowMs);
+    this.#checkTokens(tokensPerMinute, nowMs);
     this.#reservedTokens += tokens;
   }
 
@@ -116,22 +129,43 @@ export class Account {
   }
 
   #hasPlace(limit: number, nowMs: number): boolean {
-    const left = limit - this.#inFlight - (this.others?.inFlight ?? 0);
-    return left > 0 && this.#isInShare(this.#inFlight - this.#known.inFlight, 1, left, nowMs);
+    const left = this.#placesLeft(limit);
+    return left > 0 && this.#isInShare(this.#unheardPlaces, 1, left, nowMs);
   }
 
   #checkRequests(limit: number, nowMs: number): void {
     const used = this.#used(REQUESTS, nowMs);
-    if (used < limit && this.#isInShare(this.#requests - this.#known.requests, 1, limit - used, nowMs)) return;
+    if (used < limit && this.#isInShare(this.#unheardRequests, 1, limit - used, nowMs)) return;
     throw this.#refused("requests per minute", limit, this.#secondsUntil(REQUESTS, limit - 1, used));
   }
 
-  #checkTokens(limit: number | undefined, wanted: number, nowMs: number): void {
+  #checkTokens(limit: number | undefined, nowMs: number): void {
     if (limit === undefined) return;
-    const used = this.#used(TOKENS, nowMs);
-    const left = limit - used - this.#reserved;
-    if (left > 0 && this.#isInShare(this.#tokens + this.#reservedTokens - this.#known.tokens, wanted, left, nowMs)) return;
-    throw this.#refused("tokens per minute", limit, this.#secondsUntil(TOKENS, limit - 1, used));
+    const left = this.#tokensLeft(limit, nowMs);
+    if (left > 0 && this.#isInShare(this.#unheardTokens, 0, left, nowMs)) return;
+    throw this.#refused("tokens per minute", limit, this.#secondsUntil(TOKENS, limit - 1, this.#used(TOKENS, nowMs)));
+  }
+
+  #placesLeft(limit: number): number {
+    return limit - this.#inFlight - (this.others?.inFlight ?? 0);
+  }
+
+  #tokensLeft(limit: number, nowMs: number): number {
+    return limit - this.#used(TOKENS, nowMs) - this.#reserved;
+  }
+
+  // What the others have not heard of yet.
+
+  get #unheardPlaces(): number {
+    return this.#inFlight - this.#known.inFlight;
+  }
+
+  get #unheardRequests(): number {
+    return this.#requests - this.#known.requests;
+  }
+
+  get #unheardTokens(): number {
+    return this.#tokens + this.#reservedTokens - this.#known.tokens;
   }
 
   /**

@@ -10,8 +10,8 @@ export class PlacedSession {
   isElsewhere = false;
   /** Its last turn ended at another router, which counts its pause. */
   isOthers = false;
-  /** When its last turn ended, and why the replica stopped; "" if it did not say. */
-  idleSinceMs = 0;
+  /** When its last turn ended, before this router's start too, and why the replica stopped; "" if it did not say. */
+  idleSinceMs = Number.NEGATIVE_INFINITY;
   finishReason = "";
 
   get isIdle(): boolean {

@@ -2,9 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Principal, PrincipalLimits } from "../../../../core/contract/principal.ts";
 import { seededRandom } from "../../../../core/contract/test-kit.ts";
+import { Ticket } from "../../../../core/ticket.ts";
+import { KeyAccess } from "../../../../plugins/features/auth/access.ts";
 import { Accounts } from "../../../../plugins/features/auth/accounts.ts";
 import { SharedKeys } from "../../../../plugins/features/auth/shared-keys.ts";
+import { requestHead } from "../../../support/wire-heads.ts";
 import { TestRouters } from "../shared/routers.ts";
+
+const HEAD = requestHead(["Host: a", "Authorization: Bearer x"]);
 
 const MINUTE_MS = 60_000;
 const ROUTERS = 4;
@@ -158,5 +163,35 @@ describe("a key's limits at four routers in turn", () => {
     for (const router of [2, 3]) assert.ok(keys.ask(router, 1, 10_000));
     await clock.advance(100);
     for (const router of [1, 2, 3, 4]) assert.equal(keys.ask(router, 1), false);
+  });
+
+  it("many at once at one router wait until the others have heard of them, rather than be refused", async () => {
+    const all: KeyAccess[] = [];
+    const routers = new TestRouters(0, 3, (clock) => {
+      const access = new KeyAccess(clock);
+      all.push(access);
+      return [{ name: "spec/auth", plugin: { shared: access.shared } }];
+    });
+    const principal = { name: "alice", tenant: "t", priority: 0, models: undefined, limits: { concurrency: 20 } };
+    const config = { authenticators: [{ name: "a", type: "a", plugin: { authenticate: () => principal } }] };
+    const outcomes: string[] = [];
+    const enter = (router: number) => {
+      const ended = (outcome: string) => void outcomes.push(outcome);
+      const ticket = new Ticket("1", "POST", 0);
+      const entering = new Promise<void>((resolve) => resolve(all[router]!.enter(ticket, HEAD, config as never)));
+      void entering.then(
+        () => ended("in"),
+        () => ended("refused"),
+      );
+    };
+    await routers.clock.advance(1_000);
+    for (const router of [1, 2]) enter(router);
+    await routers.clock.advance(100);
+    for (let n = 0; n < 25; n++) enter(0);
+    await routers.clock.advance(0);
+    // Its part, and two that were there; what is beyond the limit is not kept waiting.
+    assert.deepEqual([outcomes.length, new Set(outcomes).size], [8, 1]);
+    await routers.clock.advance(500);
+    assert.deepEqual([outcomes.filter((each) => each === "in").length, outcomes.length], [20, 27]);
   });
 });
