@@ -5,8 +5,18 @@ import type { PromptEnd, Session, SessionKey } from "./session.ts";
 const MOST_CHARS = 2_000;
 const MOST_TOKENS = 2 ** 30;
 
+/** Where a session has a place in a cache, as its gate has it. */
+export interface ToldPlace {
+  /** The replica's address; "" for nowhere. */
+  readonly href: string;
+  readonly tokens: number;
+  /** For how long; Infinity where no gate has given or taken it. */
+  readonly sinceMs: number;
+}
+
 /** What one router tells others of a session. */
 export interface SessionState extends SessionKey {
+  readonly place: ToldPlace;
   readonly turns: number;
   readonly underWay: number;
   /** Of the replica that served it last, its address; "" before the first. */
@@ -22,13 +32,25 @@ export interface SessionState extends SessionKey {
   readonly promptEnd: Omit<PromptEnd, "session"> | undefined;
 }
 
-export function factOf(session: Session, href: string, nowMs: number): SharedFact {
+export function factOf(session: Session, href: string, place: ToldPlace, nowMs: number): SharedFact {
   const { key, tenant, model, name, source, turns, underWay, promptTokens, outputTokens, cachedTokens } = session;
   const { finishReason, cameAtMs, endedAtMs, responseKey, promptEnd } = session;
   const end = promptEnd && [promptEnd.low, promptEnd.high, promptEnd.tailBytes, promptEnd.digest];
   // JSON has null for NaN.
-  const counts = [turns, underWay, promptTokens, outputTokens, cachedTokens, nowMs - cameAtMs, nowMs - endedAtMs];
-  return [key, tenant, model, name, source, href, finishReason, responseKey, counts, end ?? null];
+  const counts = [turns, underWay, promptTokens, outputTokens, cachedTokens, nowMs - cameAtMs, nowMs - endedAtMs].map(Math.round);
+  return [
+    key,
+    tenant,
+    model,
+    name,
+    source,
+    href,
+    finishReason,
+    responseKey,
+    counts,
+    end ?? null,
+    [place.href, Math.round(place.tokens), place.sinceMs],
+  ];
 }
 
 /** Throws BadFact. */
@@ -43,8 +65,16 @@ export function stateOf(fact: SharedFact): SessionState {
     ...{ href: words(5), finishReason: words(6), responseKey: words(7) },
     ...{ turns: whole(counts[0]), underWay: whole(counts[1]) },
     ...{ promptTokens: tokens(2), outputTokens: tokens(3), cachedTokens: tokens(4), cameAgoMs: ago(5), endedAgoMs: ago(6) },
+    place: placeOf(fact[10]),
     promptEnd: fact[9] === null ? undefined : endOf(fact[9]),
   };
+}
+
+function placeOf(field: unknown): ToldPlace {
+  const [href, tokens, sinceMs] = list(field, 8);
+  // JSON has null for Infinity.
+  const since = sinceMs === null ? Number.POSITIVE_INFINITY : Math.max(0, moment(sinceMs));
+  return { href: text(href, MOST_CHARS), tokens: whole(tokens, MOST_TOKENS), sinceMs: since };
 }
 
 function endOf(field: unknown): SessionState["promptEnd"] {

@@ -3,8 +3,8 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { FactTeller, SharedFact, SharedFacts } from "../../../core/contract/slots/shared.ts";
 import { UnsaidFacts } from "../../../core/state/unsaid-facts.ts";
 import type { GatedLine } from "./gate/gated-line.ts";
-import type { Session } from "./session.ts";
-import { factOf, stateOf } from "./session-fact.ts";
+import { Session } from "./session.ts";
+import { factOf, stateOf, type ToldPlace } from "./session-fact.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Lets routers know where each other's sessions are, so that the next turn may come to any of them. */
@@ -15,12 +15,14 @@ export class SharedSessions implements SharedFacts {
   readonly #unsaid = new UnsaidFacts<Session>();
   #byName: ReadonlyMap<string, Endpoint> = new Map();
   #byHref: ReadonlyMap<string, Endpoint> = new Map();
+  #hrefs: ReadonlyMap<number, string> = new Map();
 
   constructor(sessions: Sessions, line: GatedLine, clock: Time) {
     this.#sessions = sessions;
     this.#line = line;
     this.#clock = clock;
     sessions.changed = (session) => this.#unsaid.changed(session, clock.now());
+    line.moved = (session) => session instanceof Session && this.#unsaid.changed(session, clock.now());
     sessions.lost = (session) => {
       this.#unsaid.forget(session);
       line.forgotten(session);
@@ -30,6 +32,7 @@ export class SharedSessions implements SharedFacts {
   follow(endpoints: readonly Endpoint[]): void {
     this.#byName = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
     this.#byHref = new Map(endpoints.map((endpoint) => [endpoint.url.href, endpoint]));
+    this.#hrefs = new Map(endpoints.map(({ slot, url }) => [slot, url.href]));
   }
 
   listen(soon: (() => void) | undefined): void {
@@ -38,7 +41,11 @@ export class SharedSessions implements SharedFacts {
 
   *say(): Generator<SharedFact> {
     const nowMs = this.#clock.now();
-    for (const session of this.#unsaid.take()) yield factOf(session, this.#byName.get(session.endpoint)?.url.href ?? "", nowMs);
+    for (const session of this.#unsaid.take()) {
+      const { slot = -1, tokens = 0, movedAtMs = Number.NEGATIVE_INFINITY } = this.#line.placeOf(session) ?? {};
+      const place = { href: this.#hrefs.get(slot) ?? "", tokens, sinceMs: nowMs - movedAtMs };
+      yield factOf(session, this.#byName.get(session.endpoint)?.url.href ?? "", place, nowMs);
+    }
   }
 
   repeat(ms: number): void {
@@ -48,13 +55,19 @@ export class SharedSessions implements SharedFacts {
   hear(fact: SharedFact, { router, isOwn }: FactTeller): void {
     if (isOwn) return;
     const state = stateOf(fact);
-    const endpoint = this.#byHref.get(state.href);
-    const session = this.#sessions.heard(state, endpoint?.name ?? "", router);
-    if (session !== undefined) this.#line.heard(session, endpoint?.slot ?? -1);
+    const session = this.#sessions.heard(state, this.#byHref.get(state.href)?.name ?? "", router);
+    if (session !== undefined) this.#place(session, state.place);
   }
 
   gone(router: string): void {
     for (const session of this.#sessions.all())
-      if (session.elsewhere.delete(router)) this.#line.heard(session, this.#byName.get(session.endpoint)?.slot ?? -1);
+      if (session.elsewhere.delete(router)) this.#place(session, { href: "", tokens: 0, sinceMs: Number.POSITIVE_INFINITY });
+  }
+
+  #place(session: Session, { href, tokens, sinceMs }: ToldPlace): void {
+    const slot = this.#byHref.get(href)?.slot ?? -1;
+    const { finishReason, endedAtMs: idleSinceMs, elsewhere } = session;
+    const movedAtMs = this.#clock.now() - sinceMs;
+    this.#line.heard(session, { slot, tokens, movedAtMs, finishReason, idleSinceMs, isElsewhere: elsewhere.size > 0 });
   }
 }

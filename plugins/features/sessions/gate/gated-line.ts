@@ -1,13 +1,14 @@
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import type { Outcome } from "../../../../core/contract/outcome.ts";
 import type { WaitingPlace, WaitOwner } from "../../../../core/contract/slots/admit.ts";
-import type { WaitEnd, WaitRecord } from "../../../../core/contract/wait-record.ts";
+import type { WaitEnd } from "../../../../core/contract/wait-record.ts";
 import type { RouterAccess } from "../../../../core/router-host.ts";
 import type { Run } from "../../../../core/run.ts";
 import { CacheRoom } from "./cache-room.ts";
 import type { GateReplica } from "./gate-replica.ts";
+import type { AskingSession, GatedSession, GatedTurn } from "./gated-turn.ts";
 import { ANYWHERE, LOOK_MS, PlaceGate, type Standing } from "./place-gate.ts";
-import { PlacedSession, Turn } from "./placed-session.ts";
+import { type HeardPlace, PlacedSession, Turn } from "./placed-session.ts";
 import { ReturningSources } from "./returning-sources.ts";
 import { tenantsInTurn } from "./tenant-order.ts";
 
@@ -16,52 +17,13 @@ const MOST_WAITING = 4_096;
 /** So many are looked at before sockets are read again. */
 const MOST_PER_LOOK = 16;
 
-/** What the line has to know of a session. */
-interface AskingSession {
-  readonly tenant: string;
-  /** Where its id was found. */
-  readonly source: string;
-  /** Turns that have come, this one included. */
-  readonly turns: number;
-}
-
-/** A session of which another router has had a turn. */
-interface HeardSession {
-  /** What its next turn finds in the cache; NaN where that is not known. */
-  readonly tokens: number;
-  readonly finishReason: string;
-  readonly endedAtMs: number;
-  /** Other routers that have a turn of it under way. */
-  readonly elsewhere: { readonly size: number };
-}
-
-/** A session of the feature: who asks, and which of its turns has its place. */
-interface GatedSession {
-  readonly placed: PlacedSession;
-  /** Turns that have come and not ended, but for those of sub-agents. */
-  turns: number;
-  /** Of the last one of them. */
-  promptTokens: number;
-}
-
-interface GatedTurn {
-  readonly turn: Turn;
-  /** Undefined for a turn of a sub-agent: it has a place of its own, which it leaves at its end. */
-  readonly session: GatedSession | undefined;
-  readonly tenant: string;
-  /** Of the client's key; 0 without one. */
-  readonly priority: number;
-  readonly sinceMs: number;
-  readonly run: Run;
-  readonly owner: WaitOwner;
-  readonly record: { -readonly [Key in keyof WaitRecord]: WaitRecord[Key] };
-}
-
 /** Turns that wait until a replica has room for their session. None is refused: one that has waited for too long goes on without a place. */
 export class GatedLine {
   readonly counts = { waited: 0, late: 0 };
   readonly #host: RouterAccess;
-  readonly #gate = new PlaceGate();
+  readonly #gate = new PlaceGate(({ owner }) => owner !== undefined && this.moved(owner));
+  /** Is told of a session that has got another place here, or lost its place. */
+  moved: (key: object) => void = () => {};
   readonly #sessions = new WeakMap<object, GatedSession>();
   readonly #returning = new ReturningSources();
   /** Those that have come and not ended, by their ticket. */
@@ -138,18 +100,14 @@ export class GatedLine {
     else session.turns -= 1;
   }
 
-  /** Another router says something of the session; `slot`: where it was served last, -1 for nowhere. */
-  heard(key: HeardSession, slot: number): void {
-    if (this.#maxWaitMs === undefined) return;
-    const { tokens, finishReason, endedAtMs, elsewhere } = key;
-    const place = {
-      slot: tokens >= 0 ? slot : -1,
-      tokens,
-      finishReason,
-      isElsewhere: elsewhere.size > 0,
-      idleSinceMs: endedAtMs,
-    };
-    this.#gate.heard(this.#sessionOf(key).placed, place, this.#host.services.clock.now());
+  /** Another router says where the session is. */
+  heard(key: object, place: HeardPlace): void {
+    if (this.#maxWaitMs !== undefined) this.#gate.heard(this.#sessionOf(key).placed, place);
+  }
+
+  /** Undefined where no turn of it has come. */
+  placeOf(key: object): PlacedSession | undefined {
+    return this.#sessions.get(key)?.placed;
   }
 
   forgotten(key: object): void {
@@ -175,7 +133,7 @@ export class GatedLine {
   #sessionOf(key: object): GatedSession {
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
-    const session = { placed: new PlacedSession(), turns: 0, promptTokens: 0 };
+    const session = { placed: new PlacedSession(key), turns: 0, promptTokens: 0 };
     this.#sessions.set(key, session);
     return session;
   }

@@ -28,6 +28,12 @@ export class PlaceGate {
   readonly #cacheTokens: number[] = [];
   /** Tokens of turns under way that went anywhere. */
   #looseTokens = 0;
+  /** Is told of a session that has got another place here, or lost its place. */
+  readonly #moved: (session: PlacedSession) => void;
+
+  constructor(moved: (session: PlacedSession) => void = () => {}) {
+    this.#moved = moved;
+  }
 
   /** Tokens of the sessions that have places there. */
   heldAt(slot: number): number {
@@ -78,7 +84,7 @@ export class PlaceGate {
     turn.isOn = false;
     if (isLoose) this.#looseTokens -= turn.tokens;
     else session.underWay -= 1;
-    if (slot >= 0 && (isLoose || session.slot >= 0)) this.#put(session, slot);
+    if (slot >= 0 && (isLoose || session.slot >= 0)) this.#move(session, slot, nowMs);
     session.idleSinceMs = nowMs;
     session.isOthers = false;
     session.finishReason = finishReason;
@@ -90,16 +96,24 @@ export class PlaceGate {
     if (isLoose) this.#makeRoom(session.slot, 0, nowMs);
   }
 
-  /** Another router has had a turn of the session, or has one. What goes on here says more of where it is. */
-  heard(session: PlacedSession, { slot, tokens, finishReason, isElsewhere, idleSinceMs }: HeardPlace, nowMs: number): void {
+  /** Another router says where the session is. What goes on here says more. */
+  heard(session: PlacedSession, { slot, tokens, movedAtMs, finishReason, idleSinceMs, isElsewhere }: HeardPlace): void {
     session.isElsewhere = isElsewhere;
-    if (slot < 0 || session.underWay > 0 || idleSinceMs <= session.idleSinceMs) return;
-    this.#put(session, slot);
-    Object.assign(session, { idleSinceMs, finishReason, isOthers: true });
+    if (session.underWay > 0) return;
+    if (movedAtMs > session.movedAtMs) {
+      session.movedAtMs = movedAtMs;
+      if (slot < 0) this.forgotten(session);
+      else this.#put(session, slot);
+    }
+    if (idleSinceMs > session.idleSinceMs) {
+      session.idleSinceMs = idleSinceMs;
+      session.finishReason = finishReason;
+      session.isOthers = true;
+    }
+    if (session.slot < 0 || session.slot !== slot) return;
     this.#placed[slot]!.delete(session);
     this.#placed[slot]!.add(session);
     this.#resize(session, tokens);
-    this.#makeRoom(slot, 0, nowMs);
   }
 
   /** The session has no place any more. */
@@ -181,13 +195,12 @@ export class PlaceGate {
 
   /** The cache does the same: what was not used for long goes first. */
   #makeRoom(slot: number, tokens: number, nowMs: number): void {
-    const cacheTokens = this.#cacheTokens[slot] ?? Number.NaN;
-    // Before the first turn here the size is not known.
+    const cacheTokens = this.#cacheTokens[slot]!;
     if (!(this.heldAt(slot) + tokens > cacheTokens)) return;
     for (const { session } of this.#idle(slot, nowMs)) {
       if (this.heldAt(slot) + tokens <= cacheTokens) return;
       if (!session.isOthers) this.#pauses.lost(session.finishReason, nowMs - session.idleSinceMs);
-      this.forgotten(session);
+      this.#move(session, -1, nowMs);
     }
   }
 
@@ -225,9 +238,18 @@ export class PlaceGate {
     const { session, tokens } = turn;
     if (session.slot >= 0 && session.underWay === 0) this.#returned(turn, nowMs);
     turn.isOn = true;
-    this.#put(session, slot);
+    this.#move(session, slot, nowMs);
     session.underWay += 1;
     this.#resize(session, tokens);
+  }
+
+  /** -1: nowhere. */
+  #move(session: PlacedSession, slot: number, nowMs: number): void {
+    if (session.slot === slot) return;
+    if (slot < 0) this.forgotten(session);
+    else this.#put(session, slot);
+    session.movedAtMs = nowMs;
+    this.#moved(session);
   }
 
   #returned(turn: Turn, nowMs: number): void {

@@ -1,7 +1,11 @@
 /** A session as the gate knows it. */
 export class PlacedSession {
+  /** Who asks for it; undefined for a sub-agent's turn. */
+  readonly owner: object | undefined;
   /** Where it has a place; -1: nowhere. */
   slot = -1;
+  /** Since when: whichever router gave it that, or gave it away. */
+  movedAtMs = Number.NEGATIVE_INFINITY;
   /** Tokens that its next turn finds in the cache there. */
   tokens = 0;
   /** Turns that go on and have not ended. */
@@ -14,6 +18,10 @@ export class PlacedSession {
   idleSinceMs = Number.NEGATIVE_INFINITY;
   finishReason = "";
 
+  constructor(owner?: object) {
+    this.owner = owner;
+  }
+
   get isIdle(): boolean {
     return this.underWay === 0 && !this.isElsewhere;
   }
@@ -21,11 +29,14 @@ export class PlacedSession {
 
 /** What another router says of where a session is. */
 export interface HeardPlace {
+  /** -1: nowhere. */
   readonly slot: number;
   readonly tokens: number;
+  /** Since when it is there. */
+  readonly movedAtMs: number;
   readonly finishReason: string;
-  readonly isElsewhere: boolean;
   readonly idleSinceMs: number;
+  readonly isElsewhere: boolean;
 }
 
 /** One turn that has come. */

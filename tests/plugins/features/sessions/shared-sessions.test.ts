@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { silentLog } from "../../../../core/contract/log.ts";
 import { withoutRouter } from "../../../../core/router-host.ts";
+import type { Run } from "../../../../core/run.ts";
 import { makeRun } from "../../../../core/test-kit/feature.ts";
 import { makeAttempt, makeOutcome } from "../../../../core/test-kit/records.ts";
 import type { Ticket } from "../../../../core/ticket.ts";
@@ -16,6 +17,8 @@ const SETTINGS = sessionsSection.schema.parse({})!;
 const IDS = new SessionIds(SETTINGS);
 const SECRET = [1, 2, 3, 4, 5, 6];
 const TURN = "what the user and the assistant say to each other, ".repeat(100);
+
+const NOBODY = { admitted() {}, failed() {} };
 
 /** Routers that agree on sessions, each with its gate. */
 function sessionRouters(count: number) {
@@ -38,13 +41,16 @@ function sessionRouters(count: number) {
     const ticket = { ...makeOutcome(), session: undefined } as unknown as Ticket;
     const run = makeRun({ ticket, headers, text: prompt });
     const promptSpans = [[0, prompt.length]] as const;
-    parts[router]!.sessions.arrived({ ...run, parsed: { ...run.parsed!, promptSpans }, ticket }, IDS);
+    const asked = { ...run, parsed: { ...run.parsed!, promptSpans }, ticket };
+    const { sessions, line } = parts[router]!;
+    line.enter(sessions.arrived(asked, IDS)!, asked as unknown as Run, NOBODY);
     return ticket;
   };
   const end = (router: number, ticket: Ticket, endpoint: string) => {
     const usage = { promptTokens: 1_000, outputTokens: 10, cachedTokens: 0 };
     const outcome = Object.assign(ticket, { attempts: [makeAttempt(endpoint, 200)], usage, outputTokens: 10 });
     parts[router]!.sessions.settled(outcome);
+    parts[router]!.line.settled(outcome);
   };
   return { routers, parts, come, end };
 }
@@ -68,9 +74,11 @@ describe("sessions of several routers", () => {
         prompt += TURN;
       }
     }
-    for (const { sessions } of parts) assert.equal(sessions.size, 2);
-    // In the eyes of the gates of those that have heard of the last turn, the last replica's cache holds them.
-    for (const { line } of parts.slice(1)) assert.deepEqual([line.placesAt(0), line.placesAt(1)], [2, 0]);
+    for (const { sessions, line } of parts) {
+      assert.equal(sessions.size, 2);
+      // In the eyes of each gate, the last replica's cache holds them.
+      assert.deepEqual([line.placesAt(0), line.placesAt(1)], [2, 0]);
+    }
   });
 
   it("are at rest again when the router dies that had their turns under way; one that comes is told of all", async () => {
@@ -95,7 +103,7 @@ describe("sessions of several routers", () => {
   it("strange words about them break nothing", async () => {
     const { routers, parts } = sessionRouters(1);
     await routers.clock.advance(1_000);
-    const usual = ["k", "t", "m", "n", "s", "http://nowhere:1/", "stop", "", [1, 1, 5, 5, 5, 0, 0], null];
+    const usual = ["k", "t", "m", "n", "s", "http://nowhere:1/", "stop", "", [1, 1, 5, 5, 5, 0, 0], null, ["", 0, 5]];
     const strange = usual.map((_, at) => usual.map((field, place) => (place === at ? { strange: true } : field)));
     routers.say([usual, ...strange, [], ["k"]].map((fact) => ["of", "spec/sessions", ...fact]));
     assert.equal(routers.all[0]!.log.view!.facts.wrong, strange.length + 2);
