@@ -1,5 +1,6 @@
 import { BadFact, list, moment, text, whole } from "../../../core/contract/fact-fields.ts";
 import type { SharedFact } from "../../../core/contract/slots/shared.ts";
+import { MOST_HEADS, type ToldTurn } from "./gate/others-lines.ts";
 import type { PromptEnd, Session, SessionKey } from "./session.ts";
 
 const MOST_CHARS = 2_000;
@@ -51,6 +52,21 @@ export function factOf(session: Session, href: string, place: ToldPlace, nowMs: 
     end ?? null,
     [place.href, Math.round(place.tokens), place.sinceMs],
   ];
+}
+
+/** In place of a session's key, which has spaces: the turns that wait here. */
+export const LINE = "line";
+
+export function lineFact(heads: readonly ToldTurn[]): SharedFact {
+  return [LINE, heads.map(({ tokens, priority, waitedMs }) => [Math.round(tokens), priority, Math.round(waitedMs)])];
+}
+
+/** Throws BadFact. */
+export function lineOf([, heads]: SharedFact): readonly ToldTurn[] {
+  return list(heads, MOST_HEADS).map((head) => {
+    const [tokens, priority, waitedMs] = list(head, 8);
+    return { tokens: whole(tokens, MOST_TOKENS), priority: moment(priority), waitedMs: Math.max(0, moment(waitedMs)) };
+  });
 }
 
 /** Throws BadFact. */

@@ -4,7 +4,7 @@ import type { FactTeller, SharedFact, SharedFacts } from "../../../core/contract
 import { UnsaidFacts } from "../../../core/state/unsaid-facts.ts";
 import type { GatedLine } from "./gate/gated-line.ts";
 import { Session } from "./session.ts";
-import { factOf, stateOf, type ToldPlace } from "./session-fact.ts";
+import { factOf, LINE, lineFact, lineOf, stateOf, type ToldPlace } from "./session-fact.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Lets routers know where each other's sessions are, so that the next turn may come to any of them. */
@@ -13,6 +13,8 @@ export class SharedSessions implements SharedFacts {
   readonly #line: GatedLine;
   readonly #clock: Time;
   readonly #unsaid = new UnsaidFacts<Session>();
+  #soon: (() => void) | undefined;
+  #isLineChanged = false;
   #byName: ReadonlyMap<string, Endpoint> = new Map();
   #byHref: ReadonlyMap<string, Endpoint> = new Map();
   #hrefs: ReadonlyMap<number, string> = new Map();
@@ -23,6 +25,10 @@ export class SharedSessions implements SharedFacts {
     this.#clock = clock;
     sessions.changed = (session) => this.#unsaid.changed(session, clock.now());
     line.moved = (session) => session instanceof Session && this.#unsaid.changed(session, clock.now());
+    line.lined = () => {
+      this.#isLineChanged = true;
+      this.#soon?.();
+    };
     sessions.lost = (session) => {
       this.#unsaid.forget(session);
       line.forgotten(session);
@@ -36,11 +42,16 @@ export class SharedSessions implements SharedFacts {
   }
 
   listen(soon: (() => void) | undefined): void {
+    this.#soon = soon;
     this.#unsaid.listen(soon);
   }
 
   *say(): Generator<SharedFact> {
     const nowMs = this.#clock.now();
+    if (this.#isLineChanged) {
+      this.#isLineChanged = false;
+      yield lineFact(this.#line.heads());
+    }
     for (const session of this.#unsaid.take()) {
       const { slot = -1, tokens = 0, movedAtMs = Number.NEGATIVE_INFINITY } = this.#line.placeOf(session) ?? {};
       const place = { href: this.#hrefs.get(slot) ?? "", tokens, sinceMs: nowMs - movedAtMs };
@@ -54,12 +65,14 @@ export class SharedSessions implements SharedFacts {
 
   hear(fact: SharedFact, { router, isOwn }: FactTeller): void {
     if (isOwn) return;
+    if (fact[0] === LINE) return this.#line.others.heard(router, lineOf(fact), this.#clock.now());
     const state = stateOf(fact);
     const session = this.#sessions.heard(state, this.#byHref.get(state.href)?.name ?? "", router);
     if (session !== undefined) this.#place(session, state.place);
   }
 
   gone(router: string): void {
+    this.#line.others.gone(router);
     for (const session of this.#sessions.all())
       if (session.elsewhere.delete(router)) this.#place(session, { href: "", tokens: 0, sinceMs: Number.POSITIVE_INFINITY });
   }

@@ -7,6 +7,7 @@ import type { Run } from "../../../../core/run.ts";
 import { CacheRoom } from "./cache-room.ts";
 import type { GateReplica } from "./gate-replica.ts";
 import type { AskingSession, GatedSession, GatedTurn } from "./gated-turn.ts";
+import { MOST_HEADS, OthersLines, type OthersTurn, type ToldTurn } from "./others-lines.ts";
 import { ANYWHERE, LOOK_MS, PlaceGate, type Standing } from "./place-gate.ts";
 import { type HeardPlace, PlacedSession, Turn } from "./placed-session.ts";
 import { ReturningSources } from "./returning-sources.ts";
@@ -24,6 +25,9 @@ export class GatedLine {
   readonly #gate = new PlaceGate(({ owner }) => owner !== undefined && this.moved(owner));
   /** Is told of a session that has got another place here, or lost its place. */
   moved: (key: object) => void = () => {};
+  /** Is told that somebody waits, with each look, and that nobody does any more. */
+  lined: () => void = () => {};
+  readonly others = new OthersLines();
   readonly #sessions = new WeakMap<object, GatedSession>();
   readonly #returning = new ReturningSources();
   /** Those that have come and not ended, by their ticket. */
@@ -66,7 +70,7 @@ export class GatedLine {
       this.#goesLoose(gated);
       return undefined;
     }
-    const standing = this.#waiting.size === 0 ? "alone" : "behind";
+    const standing = this.#waiting.size === 0 && this.others.heads(nowMs).length === 0 ? "alone" : "behind";
     if (this.#goesOn(gated, standing, this.#replicas(nowMs), nowMs)) return undefined;
     if (this.#waiting.size >= MOST_WAITING) {
       this.#goesLoose(gated);
@@ -98,6 +102,14 @@ export class GatedLine {
     this.#gate.ended(turn, slot, tokens, finishReason, nowMs);
     if (session === undefined) this.#gate.forgotten(turn.session);
     else session.turns -= 1;
+  }
+
+  /** The turns that have waited longest. */
+  heads(): readonly ToldTurn[] {
+    const nowMs = this.#host.services.clock.now();
+    return tenantsInTurn(this.#waiting, MOST_HEADS, this.#turnsOf)
+      .slice(0, MOST_HEADS)
+      .map(({ turn, priority, sinceMs }) => ({ tokens: turn.tokens, priority, waitedMs: nowMs - sinceMs }));
   }
 
   /** Another router says where the session is. */
@@ -213,19 +225,24 @@ export class GatedLine {
     const all = this.#replicas(nowMs);
     // Of those that have no room in sight, no two are kept the same replica.
     let replicas = all;
+    const others = this.others.heads(nowMs).values();
+    let other = others.next().value;
     for (const gated of tenantsInTurn(this.#waiting, MOST_PER_LOOK, this.#turnsOf)) {
       const { turn, sinceMs } = gated;
       if (this.#maxWaitMs === undefined || nowMs - sinceMs >= this.#maxWaitMs) {
         this.#goesLate(gated, nowMs);
         continue;
       }
+      for (; other !== undefined && goesBefore(other, gated); other = others.next().value)
+        replicas = without(replicas, this.#gate.nearest(other.turn, replicas));
       if (replicas.length === 0 && all.length > 0) break;
       // Without any replica in service it goes on, and fares as a request that comes now.
       const isPlaced = this.#goesOn(gated, "next", turn.session.slot >= 0 ? all : replicas, nowMs);
       const taken = isPlaced ? turn.session.slot : this.#gate.nearest(turn, replicas);
-      replicas = replicas.filter(({ slot }) => slot !== taken);
+      replicas = without(replicas, taken);
       if (isPlaced) this.#admitted(gated, nowMs);
     }
+    this.lined();
   }
 
   #goesLate(gated: GatedTurn, nowMs: number): void {
@@ -251,4 +268,13 @@ export class GatedLine {
     this.#stopLooks?.();
     this.#stopLooks = undefined;
   }
+}
+
+/** Whether the turn that waits at another router is kept a replica first. */
+function goesBefore(other: OthersTurn, { priority, sinceMs }: GatedTurn): boolean {
+  return other.priority > priority || (other.priority === priority && other.sinceMs < sinceMs);
+}
+
+function without(replicas: readonly GateReplica[], taken: number): readonly GateReplica[] {
+  return replicas.filter(({ slot }) => slot !== taken);
 }
