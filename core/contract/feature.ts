@@ -10,6 +10,7 @@ import type { LostSlot } from "./slots/lost.ts";
 import type { PlanSlot } from "./slots/plan.ts";
 import type { SendSlot } from "./slots/send.ts";
 import type { SettledSlot } from "./slots/settled.ts";
+import type { SharedSlot } from "./slots/shared.ts";
 import type { ShownSlots } from "./slots/shown.ts";
 import type { TapSlot } from "./slots/tap.ts";
 import type { UpgradeSlot } from "./slots/upgrade.ts";
@@ -38,7 +39,8 @@ export interface Feature<Config extends RunningConfigView = RunningConfigView>
     LinesSlot,
     LostSlot,
     SettledSlot,
-    ShownSlots {
+    ShownSlots,
+    SharedSlot {
   /** The config that it was made for takes effect. It can't fail. */
   configured?(config: Config): void;
   /** The pool's endpoints are these now. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { sharedStatusOf } from "../support/features.ts";
+import { sharedStatusOf, storedPlacesOf } from "../support/features.ts";
 import { exchange, openClient, postBytes } from "../support/raw-client.ts";
 import { outstanding, readyCount, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { answerOk, CHAT, chatPost, STREAM } from "../support/scripted-pool.ts";
@@ -13,6 +13,7 @@ import {
   startScriptedReplica,
 } from "../support/scripted-replica.ts";
 import { NO_NATS, NO_REDIS, publishByRedis, startNats, startRedis, type TestStore } from "../support/stores.ts";
+import { startStore } from "../support/storing-replica.ts";
 
 process.env["SHARED_TEST"] = "a-secret-of-at-least-sixteen";
 
@@ -109,6 +110,24 @@ for (const { name, absent, start, url } of STORES) {
         void exchange(one().port, chatPost()).catch(() => {});
         return ejected(one()).length === 0 && ejected(two()).length === 0;
       }, 60_000);
+    });
+
+    it("a response that one has seen made is asked for by the other where it is kept, and nowhere else", async () => {
+      const stores = new Map(replicas.map(({ port }, index) => [port, startStore(`${index}_`)]));
+      script = (request, socket) => stores.get(socket.localPort!)!.script(request, socket);
+      const made = await exchange(one().port, postBytes("/v1/responses", '{"model":"m","input":"Hi"}'));
+      const [, id, holder] = /"id":"(responses_(\d)_1)"/.exec(made)!;
+      await waitUntil(() => storedPlacesOf(two().router) === 1);
+      const got = await exchange(two().port, `GET /v1/responses/${id} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      assert.match(got, /^HTTP\/1\.1 200 /);
+      const asked = replicas.map(
+        ({ requests }) => requests.filter(({ startLine }) => startLine.includes("/v1/responses")).length,
+      );
+      assert.deepEqual(
+        asked,
+        replicas.map((_, index) => (String(index) === holder ? 2 : 0)),
+      );
+      script = answerOk;
     });
 
     it("the store is gone: requests go on, the status says so; it is back: they agree again", async () => {

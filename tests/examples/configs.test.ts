@@ -15,6 +15,8 @@ const OTHERS = ["gateway/envoy.yaml", "gateway/gateway-api.yaml", "hardened/comp
 const PLUGINS = readdirSync(examplePath("plugins")).map((kind) => `plugins/${kind}/signalbox.yaml`);
 const PHASES = readdirSync(examplePath("canary")).filter((name) => /^\d/.test(name));
 
+process.env["SIGNALBOX_SHARED"] = "0123456789abcdef";
+
 describe("every example config can run", () => {
   const configs = [
     ["quickstart.yaml"],
@@ -22,6 +24,7 @@ describe("every example config can run", () => {
     ["prefix-aware.yaml"],
     ["disaggregation.yaml"],
     ["kv-events.yaml"],
+    ["several-routers.yaml"],
     ["custom-scorer.yaml"],
     ...PLUGINS.map((name) => [name]),
     ["observability/tracing.yaml"],

@@ -31,3 +31,7 @@ export const shadowOf = ({ features }: Pick<Router, "features">): ShadowStatus =
 /** What a router knows of others; null where it is alone. */
 export const sharedStatusOf = ({ features }: Pick<Router, "features">): SharedStatus | null =>
   (features.status() as { readonly shared: SharedStatus | null }).shared;
+
+/** Of how many stored things the router knows the replica. */
+export const storedPlacesOf = ({ features }: Pick<Router, "features">): number =>
+  (features.status() as { readonly stored: { readonly places: number } | null }).stored?.places ?? 0;

@@ -45,12 +45,12 @@ async function startStore(commandOf: (port: number) => readonly string[]): Promi
     return child;
   };
   let child = await run();
-  const own = () =>
-    Number(
-      spawnSync("ps", ["-o", "pid=", "--ppid", String(child.pid)])
-        .stdout.toString()
-        .trim(),
-    );
+  const own = () => {
+    const pid = Number(String(spawnSync("ps", ["-o", "pid=", "--ppid", String(child.pid)]).stdout).trim());
+    // A signal to 0 would go to the test itself.
+    if (!(pid > 0)) throw new Error("The store has ended");
+    return pid;
+  };
   return {
     port,
     freeze: () => void process.kill(own(), "SIGSTOP"),

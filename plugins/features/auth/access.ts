@@ -8,6 +8,7 @@ import { wasServed } from "../../../core/report/blame.ts";
 import type { Run } from "../../../core/run.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import type { Head } from "../../../core/wire/head.ts";
+import type { Account } from "./account.ts";
 import { Accounts } from "./accounts.ts";
 import { whoAsks } from "./ask.ts";
 import { authSection } from "./auth-config.ts";
@@ -15,20 +16,26 @@ import { shownIn } from "./credential.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { KeyCounts } from "./key-counts.ts";
 import { limitLines } from "./limit-lines.ts";
+import { SharedKeys } from "./shared-keys.ts";
 import { tenantSalt } from "./tenant-salt.ts";
 import { usedTokens, wasRefused } from "./used-tokens.ts";
 
 /** How long an authenticator may take. */
 const LONGEST_MS = 5_000;
 
+/** So long a request waits until other routers have heard of those before it. */
+const LONGEST_WAIT_MS = 1_000;
+
 /** Lets requests in by the keys that they show. */
 export class KeyAccess {
+  readonly shared: SharedKeys;
   readonly #clock: Clock;
   readonly #accounts = new Accounts();
   readonly #expected = new ExpectedOutput();
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.shared = new SharedKeys(this.#accounts, clock);
   }
 
   get counts(): readonly KeyCounts[] {
@@ -41,8 +48,7 @@ export class KeyAccess {
     // A request may end meanwhile, and then nobody would say that it has left.
     if (answer instanceof Promise)
       return this.#inTime(answer).then((principal) => (hasEnded(ticket) ? undefined : this.#entered(ticket, principal)));
-    this.#entered(ticket, answer);
-    return undefined;
+    return this.#entered(ticket, answer);
   }
 
   /**
@@ -61,6 +67,7 @@ export class KeyAccess {
     const tokens = promptTokens + this.#expected.of(principal.name, api, run.parsed);
     this.#accounts.of(principal, nowMs).reserve(tokens, principal.limits, nowMs);
     ticket.reservedTokens = tokens;
+    this.shared.used(principal.name, principal.limits, nowMs);
   }
 
   /** Header lines for the principal, of what it may still use; "" without one. */
@@ -77,18 +84,35 @@ export class KeyAccess {
     const { tokens, isEstimated } = usedTokens(ticket);
     const account = this.#accounts.of(principal, nowMs);
     account.leave(tokens, reservedTokens, nowMs);
+    this.shared.used(principal.name, principal.limits, nowMs);
     if (wasRefused(ticket)) account.giveBack(ticket.countedAtMs, nowMs);
     else if (hasWholeResponse(ticket))
       this.#expected.learn(principal.name, ticket.api, orNone(ticket.outputTokens) / (ticket.request?.choices ?? 1));
     account.counts[isEstimated ? "estimatedTokens" : "reportedTokens"] += tokens;
   }
 
-  #entered(ticket: Ticket, principal: Principal): void {
+  /** Waits only where the limits are nearly used up, and the other routers have not heard of all that is used here. */
+  #entered(ticket: Ticket, principal: Principal): Promise<void> | undefined {
     ticket.principal = principal;
     const nowMs = this.#clock.now();
     const account = this.#accounts.of(principal, nowMs);
     account.counts.requests += 1;
+    if (account.mustWait(principal.limits, nowMs)) return this.#whenHeard(ticket, principal, account);
+    this.#enters(ticket, principal, account);
+    return undefined;
+  }
+
+  async #whenHeard(ticket: Ticket, principal: Principal, account: Account): Promise<void> {
+    const untilMs = this.#clock.now() + LONGEST_WAIT_MS;
+    const mustWait = (nowMs: number) => nowMs < untilMs && account.mustWait(principal.limits, nowMs);
+    while (mustWait(this.#clock.now())) await this.shared.heardByOthers();
+    if (!hasEnded(ticket)) this.#enters(ticket, principal, account);
+  }
+
+  #enters(ticket: Ticket, principal: Principal, account: Account): void {
+    const nowMs = this.#clock.now();
     account.enter(principal.limits, nowMs);
+    this.shared.used(principal.name, principal.limits, nowMs);
     ticket.reservedTokens = 0;
     ticket.countedAtMs = nowMs;
   }

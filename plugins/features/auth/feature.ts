@@ -19,6 +19,7 @@ export default sectionFeature({
         admit: (run: Run) => access.admit(run),
         lines: (run: Run) => access.lines(run.ticket, run.dialect),
         settled: (ticket: Ticket) => access.settled(ticket),
+        shared: access.shared,
       }),
       metrics: () => keyMetrics(access.counts),
     };

@@ -18,6 +18,7 @@ export default sectionFeature({
     return {
       configured: ({ rewriters }) => rules.follow(rewriters, guards),
       settled: (ticket: Ticket) => rules.ended(ticket),
+      shared: rules.shared,
       status: (rule, target) => (rule === undefined || target === undefined ? {} : rolloutStatus(rules, rule, target)),
       notes: (rule) => rules.guardsOf(rule).flatMap(([target, state]) => guardNote(rule, target, state)),
       warnings: () =>

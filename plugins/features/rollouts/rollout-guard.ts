@@ -1,4 +1,7 @@
+import type { SharedFact } from "../../../core/contract/slots/shared.ts";
+import { sha256 } from "../../../core/runtime/sha256.ts";
 import type { GuardConfig } from "./guard-config.ts";
+import { GuardNews, HeardGuards } from "./guard-news.ts";
 import type { GuardState } from "./rollout-shapes.ts";
 import { errorRateTest, type SequentialTest, slownessTest } from "./sequential-test.ts";
 import type { TargetVerdict } from "./target-figures.ts";
@@ -19,12 +22,23 @@ interface GuardTest {
   readonly test: SequentialTest;
 }
 
+/** What makes the target worse: a test here, or that another router has stopped it. */
+export type Found = GuardTest["what"] | "elsewhere";
+
 /** Judged sessions that are remembered: the latest. */
 const MOST_SESSIONS = 1_000;
 
 /** Judges one target. It decides when the target is worse, and leaves to others what then happens. */
 export class RolloutGuard {
   readonly config: GuardConfig;
+  /** The same at all routers that have the same config. */
+  readonly key: string;
+  /** In milliseconds since 1970; 0 while nobody has. */
+  restartedAtMs = 0;
+  readonly #heard = new HeardGuards();
+  #news = new GuardNews();
+  /** Why another router has stopped the target; "" while none has. */
+  #stoppedElsewhere = "";
   readonly #needed: number;
   #tests: readonly GuardTest[];
   #requests = 0;
@@ -36,13 +50,29 @@ export class RolloutGuard {
 
   constructor(config: GuardConfig) {
     this.config = config;
+    this.key = sha256(JSON.stringify(config));
     this.#tests = testsOf(config);
     // Each test may err with its part of the probability.
     this.#needed = this.#tests.length / (1 - config.confidence);
   }
 
+  /** In milliseconds since 1970; 0 while it is not stopped. */
+  get stoppedAtMs(): number {
+    return this.#stoppedAtMs ?? 0;
+  }
+
+  /** Why it was stopped, or why that was not possible; "" while there is nothing. */
+  get reason(): string {
+    return this.#text;
+  }
+
   get isStopped(): boolean {
     return this.#stoppedAtMs !== undefined;
+  }
+
+  /** Why another router's guard has stopped the target; "" while none has. */
+  get stoppedElsewhere(): string {
+    return this.#stoppedElsewhere;
   }
 
   /** Whether it would stop the target, but could not at its last try. */
@@ -55,29 +85,57 @@ export class RolloutGuard {
     for (const { test } of this.#tests) test.dropBlock();
   }
 
-  /** Begins anew: somebody gave the target a share again, or another config is judged. */
-  restart(): void {
+  /** Begins anew: somebody gave the target a share again. */
+  restart(wallMs: number): void {
+    this.restartedAtMs = wallMs;
     this.#tests = testsOf(this.config);
     this.#requests = 0;
     this.#sessions = new Set();
     this.#stoppedAtMs = undefined;
     this.#text = "";
+    this.#stoppedElsewhere = "";
+    this.#news = new GuardNews();
+    this.#heard.restart();
   }
 
   /** Returns what was found once the target is worse; undefined until then. */
-  judge(request: JudgedRequest): GuardTest["what"] | undefined {
-    if (this.isStopped || saysNothing(request) || this.#wasJudged(request.session)) return undefined;
+  judge(request: JudgedRequest, nowMs: number): Found | undefined {
+    if (this.isStopped || saysNothing(request) || this.#wasJudged(request.session, nowMs)) return undefined;
     if (request.isTarget && request.verdict !== "unjudged") this.#requests += 1;
-    for (const { what, test } of this.#tests) {
-      if (what === "ttft") {
-        if (!Number.isNaN(request.ttftMs)) test.add(request.isTarget, request.ttftMs);
-      } else if (request.verdict !== "unjudged") {
-        test.add(request.isTarget, request.verdict === "failed" ? 1 : 0);
+    for (const [index, { what, test }] of this.#tests.entries()) {
+      const value = what === "ttft" ? request.ttftMs : ERROR_VALUES[request.verdict];
+      const payoff = Number.isNaN(value) ? undefined : test.add(request.isTarget, value);
+      if (payoff !== undefined) this.#news.add([index, GuardNews.rounded(payoff, test.lowest)], nowMs);
+    }
+    const found = this.#found();
+    if (found === undefined) this.#text = "";
+    return found;
+  }
+
+  /** Takes what the guard of another router has seen. Throws BadFact. */
+  hear(router: string, fields: readonly unknown[]): void {
+    if (this.isStopped) return;
+    for (const entry of this.#heard.hear(router, fields)) {
+      if (typeof entry === "string") this.#remember(entry);
+      else {
+        const test = this.#tests[entry[0]]?.test;
+        test?.pay(Math.max(test.lowest, entry[1]));
       }
     }
-    const found = this.#tests.find(({ test }) => test.evidence >= this.#needed)?.what;
-    if (found === undefined) this.#text = "";
-    return this.#requests < this.config.minRequests ? undefined : found;
+  }
+
+  /** Another router's guard has stopped the target: so does this one, with its next request. */
+  heardStop(reason: string): void {
+    if (!this.isStopped) this.#stoppedElsewhere = reason;
+  }
+
+  /** What other routers have not heard yet; undefined for nothing. */
+  say(): SharedFact | undefined {
+    return this.#news.say(this.key, this.#requests);
+  }
+
+  repeat(sinceMs: number): void {
+    this.#news.repeat(sinceMs);
   }
 
   stopped(wallMs: number, text: string): void {
@@ -101,11 +159,22 @@ export class RolloutGuard {
       text: this.#textOf(state, idle),
       stoppedAt: this.#stoppedAtMs === undefined ? null : new Date(this.#stoppedAtMs).toISOString(),
       stops: this.#stops,
-      requests: this.#requests,
+      requests: this.#judged,
       minRequests,
       confidence,
       tests: this.#tests.map(({ what, worseBy, test }) => ({ what, worseBy, evidence: test.evidence, needed: this.#needed })),
     };
+  }
+
+  #found(): Found | undefined {
+    if (this.#stoppedElsewhere !== "") return "elsewhere";
+    const found = this.#tests.find(({ test }) => test.evidence >= this.#needed)?.what;
+    return this.#judged < this.config.minRequests ? undefined : found;
+  }
+
+  /** Requests to the target, at all routers. */
+  get #judged(): number {
+    return this.#requests + this.#heard.requests;
   }
 
   #stateNow(idle: string): GuardState["state"] {
@@ -120,15 +189,24 @@ export class RolloutGuard {
   }
 
   /** The requests of a session are alike, so only its first one counts: a single one must not decide for all. */
-  #wasJudged(session: string): boolean {
+  #wasJudged(session: string, nowMs: number): boolean {
     if (session === "") return false;
-    if (this.#sessions.has(session)) return true;
-    this.#sessions.add(session);
-    const [oldest = ""] = this.#sessions.size > MOST_SESSIONS ? this.#sessions : [];
-    this.#sessions.delete(oldest);
+    const digest = sha256(session);
+    if (this.#sessions.has(digest)) return true;
+    this.#remember(digest);
+    this.#news.add(digest, nowMs);
     return false;
   }
+
+  #remember(digest: string): void {
+    this.#sessions.add(digest);
+    const [oldest = ""] = this.#sessions.size > MOST_SESSIONS ? this.#sessions : [];
+    this.#sessions.delete(oldest);
+  }
 }
+
+/** What counts in the test of errors. */
+const ERROR_VALUES: Readonly<Record<TargetVerdict, number>> = { failed: 1, served: 0, unjudged: Number.NaN };
 
 /** Its session's next request counts in its place. */
 function saysNothing({ verdict, ttftMs }: JudgedRequest): boolean {

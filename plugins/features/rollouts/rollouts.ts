@@ -8,8 +8,9 @@ import { thrownText } from "../../../core/contract/thrown-text.ts";
 import { wasServed } from "../../../core/report/blame.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import type { GuardConfig } from "./guard-config.ts";
-import { RolloutGuard } from "./rollout-guard.ts";
+import { type Found, RolloutGuard } from "./rollout-guard.ts";
 import type { GuardState, TargetFigures } from "./rollout-shapes.ts";
+import { SharedGuards } from "./shared-guards.ts";
 import { stopReason } from "./stop-reason.ts";
 import { FigureCounts, type TargetVerdict, verdictOf } from "./target-figures.ts";
 
@@ -45,6 +46,7 @@ const AGAIN_MS = 10_000;
 
 /** Counts what becomes of the requests that rewrite rules send to targets, and lets guards judge them. It outlives reloads. */
 export class Rollouts {
+  readonly shared: SharedGuards;
   readonly #options: RolloutsOptions;
   readonly #startedAtMs: number;
   #rules: ReadonlyMap<string, Rule> = new Map();
@@ -54,6 +56,7 @@ export class Rollouts {
   constructor(options: RolloutsOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
+    this.shared = new SharedGuards(options.clock, () => [...this.#rules.values()].flatMap(({ guards }) => guards));
   }
 
   /** Takes the rules of another config. What stays the same goes on. */
@@ -120,7 +123,7 @@ export class Rollouts {
     const { rule, target } = guard.config;
     if (guard.isStopped)
       this.#options.log.info("A target that a guard stopped has a share again: the guard begins anew", { rule, target });
-    guard.restart();
+    guard.restart(this.#options.clock.wall());
   }
 
   /** A request has ended. */
@@ -145,24 +148,27 @@ export class Rollouts {
     const isTarget = target === config.target;
     if ((!isTarget && target !== config.against) || idleReason(config, rule.weights) !== "") return;
     const session = config.stickyHeader === "" ? "" : (outcome.request?.headers.get(config.stickyHeader) ?? "");
-    const found = guard.judge({ isTarget, verdict, ttftMs: ttftOf(outcome, verdict), session });
-    if (found === undefined || (this.#waiting.get(guard) ?? Number.NEGATIVE_INFINITY) > this.#options.clock.now()) return;
+    const nowMs = this.#options.clock.now();
+    const found = guard.judge({ isTarget, verdict, ttftMs: ttftOf(outcome, verdict), session }, nowMs);
+    this.shared.judged();
+    if (found === undefined || (this.#waiting.get(guard) ?? Number.NEGATIVE_INFINITY) > nowMs) return;
     void this.#stop(guard, rule, found);
   }
 
-  async #stop(guard: RolloutGuard, rule: Rule, what: "errorRate" | "ttft"): Promise<void> {
+  async #stop(guard: RolloutGuard, rule: Rule, found: Found): Promise<void> {
     const { config } = guard;
     const { clock, log } = this.#options;
     const figures = rule.counts.get(config.target)?.shown();
     const others = rule.counts.get(config.against)?.shown();
     if (figures === undefined || others === undefined) return;
     this.#waiting.set(guard, Number.POSITIVE_INFINITY);
-    const reason = stopReason(config, what, figures, others);
+    const reason = found === "elsewhere" ? seenElsewhere(guard.stoppedElsewhere) : stopReason(config, found, figures, others);
     const hindrance = this.#obstacle(config) || (await this.#options.stopTarget({ guard: config, reason }).catch(thrownText));
     const fields = { rule: config.rule, target: config.target, against: config.against, reason };
     if (hindrance === "") {
       this.#waiting.delete(guard);
       guard.stopped(clock.wall(), reason);
+      this.shared.stopped(guard);
       log.warn("A guard stopped a target: its weight is 0 now", fields);
     } else {
       this.#waiting.set(guard, clock.now() + AGAIN_MS);
@@ -184,6 +190,9 @@ function idleReason({ target, against }: GuardConfig, weights: Rule["weights"]):
   const resting = [target, against].find((name) => (weights.get(name) ?? 0) === 0);
   return resting === undefined ? "" : `It waits until ${resting} has a weight above 0.`;
 }
+
+const SEEN = " Seen by another router.";
+const seenElsewhere = (reason: string) => (reason.endsWith(SEEN) ? reason : reason + SEEN);
 
 /** For a client that left before the first byte, how long it waited: the true time would have been longer. */
 function ttftOf(outcome: Outcome, verdict: TargetVerdict): number {

@@ -31,14 +31,15 @@ class BlockValues {
  * values of both: which of them comes next was drawn without regard to the values.
  */
 export class SequentialTest {
+  /** No payoff is less. */
+  readonly lowest: number;
   readonly #gambler = new Gambler();
-  readonly #lowest: number;
   readonly #payoff: (target: readonly number[], baseline: readonly number[]) => number;
   readonly #target = new BlockValues();
   readonly #baseline = new BlockValues();
 
   constructor(lowest: number, payoff: (target: readonly number[], baseline: readonly number[]) => number) {
-    this.#lowest = lowest;
+    this.lowest = lowest;
     this.#payoff = payoff;
   }
 
@@ -50,13 +51,21 @@ export class SequentialTest {
     return this.#gambler.capital;
   }
 
-  add(isTarget: boolean, value: number): void {
+  /** Returns the payoff of the block that it ends; undefined for none. */
+  add(isTarget: boolean, value: number): number | undefined {
     (isTarget ? this.#target : this.#baseline).add(value);
     const target = this.#target.values;
     const baseline = this.#baseline.values;
-    if (target.length === 0 || baseline.length === 0) return;
-    this.#gambler.pay(this.#payoff(target, baseline), this.#lowest);
+    if (target.length === 0 || baseline.length === 0) return undefined;
+    const payoff = this.#payoff(target, baseline);
+    this.pay(payoff);
     this.dropBlock();
+    return payoff;
+  }
+
+  /** Of a block, of this router or of another one: all are staked on one after the other. */
+  pay(payoff: number): void {
+    this.#gambler.pay(payoff, this.lowest);
   }
 
   /** Forgets the values of the block under way, so that no block has values of two different times. */

@@ -8,6 +8,7 @@ import { sessionsSection } from "./sessions-config.ts";
 import { sessionMetrics } from "./sessions-metrics.ts";
 import { sessionsStatus } from "./sessions-status.ts";
 import { sessionLines, sessionRows } from "./sessions-text.ts";
+import { SharedSessions } from "./shared-sessions.ts";
 
 /** Learns which requests are turns of one session. */
 export default sectionFeature({
@@ -15,17 +16,21 @@ export default sectionFeature({
   summary: "Learns which requests are turns of one session of an agent, and shows who is on which replica.",
   section: sessionsSection,
   create(config, host) {
-    const { sessions, line } = host.keep(1, () => {
-      const line = new GatedLine(host);
-      return { line, sessions: new Sessions(host.clock, (session) => line.forgotten(session)) };
+    const { sessions, line, shared } = host.keep(1, () => {
+      const [line, sessions] = [new GatedLine(host), new Sessions(host.clock)];
+      return { line, sessions, shared: new SharedSessions(sessions, line, host.clock) };
     });
     return {
       ...(config !== undefined && slotsOf(sessions, line, new SessionIds(config))),
-      configured: () => {
-        sessions.use(config);
+      shared,
+      configured: ({ settings }) => {
+        sessions.use(config, settings.prefixSecret);
         line.use(config?.gate === true ? config.gateMaxWaitMs : undefined);
       },
-      endpointsChanged: (endpoints) => line.follow(endpoints),
+      endpointsChanged: (endpoints) => {
+        line.follow(endpoints);
+        shared.follow(endpoints);
+      },
       status: (rule) => (rule === undefined ? { sessions: sessionsStatus(sessions, line, host.clock.now()) } : {}),
       metrics: () => sessionMetrics(sessions, line),
       closed: () => {

@@ -31,7 +31,7 @@ export class PromptEnds {
   /** By a word of the last whole block's hash: the ends in that block, the nearest first. */
   readonly #byBlock = new Map<number, PromptEnd[]>();
 
-  constructor(secret: Uint32Array = crypto.getRandomValues(new Uint32Array(SECRET_WORDS))) {
+  constructor(secret: ArrayLike<number> = crypto.getRandomValues(new Uint32Array(SECRET_WORDS))) {
     this.#hasher = new PrefixHasher(secret);
     this.#seed = secret[0]! | 1;
   }
@@ -62,12 +62,17 @@ export class PromptEnds {
 
   /** The session's last prompt is this one now. */
   moved(session: Session, { bytes, length, hashes }: AskedPrompt): void {
-    this.forget(session);
     const last = hashes.length - 2;
     const [low, high] = [hashes[last]!, hashes[last + 1]!];
     const from = this.#ends[last / 2]!;
     const tailBytes = length - from;
-    const end = { session, low, high, tailBytes, digest: bytes.digest(from, length, this.#seed) };
+    this.put({ session, low, high, tailBytes, digest: bytes.digest(from, length, this.#seed) });
+  }
+
+  /** The session's last prompt ended there, as a router with the same secret says. */
+  put(end: PromptEnd): void {
+    const { session, low, tailBytes } = end;
+    this.forget(session);
     session.promptEnd = end;
     const ends = this.#byBlock.get(low);
     if (ends === undefined) this.#byBlock.set(low, [end]);
@@ -94,7 +99,7 @@ export class PromptEnds {
       if (from + end.tailBytes > length) break;
       if (at < from + end.tailBytes) digest = bytes.digest(at, from + end.tailBytes, digest);
       at = from + end.tailBytes;
-      if (end.digest === digest && end.high === high && end.session.underWay === 0) found = end.session;
+      if (end.digest === digest && end.high === high && !end.session.isBusy) found = end.session;
     }
     return found;
   }

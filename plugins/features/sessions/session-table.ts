@@ -59,8 +59,8 @@ export class SessionTable {
     for (const own of [...this.#tenants.values()])
       for (const session of own) {
         // Those behind it had their turns later, though one of them may have ended before it.
-        if (session.underWay === 0 && session.idleMs(nowMs) <= idleMs) break;
-        if (session.underWay === 0) this.remove(session);
+        if (!session.isBusy && session.idleMs(nowMs) <= idleMs) break;
+        if (!session.isBusy) this.remove(session);
       }
     return before - this.size;
   }
@@ -80,7 +80,7 @@ export class SessionTable {
     const own = this.#tenants.get(tenant!)!;
     let looked = 0;
     for (const session of own) {
-      if (session.underWay === 0) return session;
+      if (!session.isBusy) return session;
       if (++looked === MOST_LOOKED_AT) break;
     }
     const [first] = own;

@@ -30,8 +30,9 @@ export class Session implements SessionKey {
   readonly source: string;
   /** Turns that have come. */
   turns = 0;
-  /** Turns that have not ended. */
+  /** Turns that have not ended, here and by the ids of other routers, which have at least one each. */
   underWay = 0;
+  readonly elsewhere = new Map<string, number>();
   promptTokens = Number.NaN;
   outputTokens = Number.NaN;
   cachedTokens = Number.NaN;
@@ -59,8 +60,13 @@ export class Session implements SessionKey {
     return this.promptTokens + (this.outputTokens || 0);
   }
 
+  /** Whether a turn is under way, here or at another router. */
+  get isBusy(): boolean {
+    return this.underWay > 0 || this.elsewhere.size > 0;
+  }
+
   /** How long nothing of it has been under way. */
   idleMs(nowMs: number): number {
-    return this.underWay > 0 ? 0 : nowMs - this.endedAtMs;
+    return this.isBusy ? 0 : nowMs - this.endedAtMs;
   }
 }

@@ -7,7 +7,7 @@ export function sessionMetrics(sessions: Sessions, line: GatedLine): readonly Me
   if (sessions.settings === undefined) return [];
   const { counts, turns, pauses } = sessions;
   let underWay = 0;
-  for (const session of sessions.all()) if (session.underWay > 0) underWay += 1;
+  for (const session of sessions.all()) if (session.isBusy) underWay += 1;
   const one = (value: number) => [{ values: [], value }];
   return [
     {

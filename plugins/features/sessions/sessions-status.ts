@@ -13,7 +13,7 @@ export function sessionsStatus(sessions: Sessions, line: GatedLine, nowMs: numbe
   const all = [...sessions.all()];
   return {
     known: all.length,
-    underWay: all.filter(({ underWay }) => underWay > 0).length,
+    underWay: all.filter(({ isBusy }) => isBusy).length,
     // For a place in a replica's cache.
     waiting: line.size,
     max: sessions.settings.max,
@@ -28,19 +28,20 @@ export function sessionsStatus(sessions: Sessions, line: GatedLine, nowMs: numbe
 
 function byEndpoint(all: readonly Session[]) {
   const found = new Map<string, { endpoint: string; sessions: number; underWay: number; tokens: number }>();
-  for (const { endpoint, underWay, tokens } of all) {
+  for (const { endpoint, isBusy, tokens } of all) {
     if (endpoint === "") continue;
     const row = found.get(endpoint) ?? { endpoint, sessions: 0, underWay: 0, tokens: 0 };
     found.set(endpoint, row);
     row.sessions += 1;
-    row.underWay += underWay > 0 ? 1 : 0;
+    row.underWay += isBusy ? 1 : 0;
     row.tokens += tokens || 0;
   }
   return [...found.values()].sort((one, other) => (one.endpoint < other.endpoint ? -1 : 1));
 }
 
 function shown(session: Session, nowMs: number) {
-  const { name, tenant, model, source, turns, underWay, endpoint, tokens, cachedTokens } = session;
+  const { name, tenant, model, source, turns, elsewhere, endpoint, tokens, cachedTokens } = session;
+  const underWay = [...elsewhere.values()].reduce((sum, count) => sum + count, session.underWay);
   return {
     name,
     tenant,

@@ -7,6 +7,7 @@ import type { Ticket } from "../../../core/ticket.ts";
 import { type AskedPrompt, PromptEnds } from "./prompt-ends.ts";
 import { isStored, responseIdTap } from "./response-id.ts";
 import { Session, type SessionKey } from "./session.ts";
+import type { SessionState } from "./session-fact.ts";
 import { CHAINED_KEY, type SessionIds, sessionKey } from "./session-ids.ts";
 import { SessionTable } from "./session-table.ts";
 import type { SessionSettings } from "./sessions-config.ts";
@@ -34,17 +35,21 @@ export class Sessions {
   readonly pauses = new Histogram(PAUSES);
   readonly #clock: Clock;
   readonly #table: SessionTable;
-  readonly #prompts = new PromptEnds();
+  #prompts = new PromptEnds();
+  #promptSecret: readonly number[] | undefined;
+  /** Sessions that are known by their prompts have no ids of clients; this tells those of different routers apart. */
+  readonly #id = crypto.randomUUID().slice(0, 8);
   /** Sessions by the ids of their last responses. */
   readonly #byResponse = new Map<string, Session>();
-  readonly #lost: (session: Session) => void;
+  /** Is told of each session that is forgotten. */
+  lost: (session: Session) => void = () => {};
+  /** Is told when something of a session has changed here. */
+  changed: (session: Session) => void = () => {};
   #settings: SessionSettings | undefined;
   #stopSweeping: (() => void) | undefined;
 
-  /** `lost` is told of each session that is forgotten. */
-  constructor(clock: Clock, lost: (session: Session) => void = () => {}) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#lost = lost;
     this.#table = new SessionTable((session) => this.#forgotten(session));
   }
 
@@ -60,9 +65,11 @@ export class Sessions {
     return this.#table.all();
   }
 
-  use(settings: SessionSettings | undefined): void {
+  /** `promptSecret`: what prompts are hashed with where other routers hash alike; undefined for one of its own. */
+  use(settings: SessionSettings | undefined, promptSecret?: readonly number[]): void {
     this.#settings = settings;
     if (settings === undefined) return this.close();
+    this.#hashWith(promptSecret);
     this.counts.pushedOut += this.#table.shrink(settings.max);
     if (!settings.byPrompt) for (const session of this.all()) this.#prompts.forget(session);
   }
@@ -92,6 +99,7 @@ export class Sessions {
     session.underWay -= 1;
     session.endedAtMs = this.#clock.now();
     this.#table.touch(session);
+    this.changed(session);
     const { status, ending, attempts, usage, request, outputTokens, finishReason } = outcome;
     const endpoint = attempts.at(-1)?.endpoint;
     // A client that leaves after the first token has had its prompt computed.
@@ -102,6 +110,28 @@ export class Sessions {
     session.outputTokens = outputTokens;
     session.cachedTokens = usage?.cachedTokens ?? Number.NaN;
     session.finishReason = finishReason;
+  }
+
+  /** Another router says this of a session; `endpoint`: its replica's name here, "" for none. Undefined: nothing is kept of it. */
+  heard(state: SessionState, endpoint: string, router: string): Session | undefined {
+    if (this.#settings === undefined) return undefined;
+    const session = this.#table.get(state.key) ?? this.#add(state, this.#settings);
+    const nowMs = this.#clock.now();
+    const [cameAtMs, endedAtMs] = [nowMs - state.cameAgoMs, nowMs - state.endedAgoMs];
+    session.turns = Math.max(session.turns, state.turns);
+    session.elsewhere.delete(router);
+    if (state.underWay > 0) session.elsewhere.set(router, state.underWay);
+    this.#table.touch(session);
+    if (!(cameAtMs <= session.cameAtMs)) {
+      session.cameAtMs = cameAtMs;
+      if (this.#settings.byPrompt && state.promptEnd !== undefined) this.#prompts.put({ ...state.promptEnd, session });
+    }
+    if (endedAtMs <= session.endedAtMs || Number.isNaN(endedAtMs)) return session;
+    session.endedAtMs = endedAtMs;
+    const { promptTokens, outputTokens, cachedTokens, finishReason, responseKey } = state;
+    Object.assign(session, { endpoint, promptTokens, outputTokens, cachedTokens, finishReason });
+    if (responseKey !== "") this.#namedBy(session, responseKey);
+    return session;
   }
 
   close(): void {
@@ -128,13 +158,17 @@ export class Sessions {
   /** Clients may send the same request id twice. */
   #promptKey(run: AskedRun): SessionKey {
     const key = sessionKey(run, run.ticket.id, PROMPT);
-    return { ...key, key: `${PROMPT} ${this.counts.begun} ${key.key}` };
+    return { ...key, key: `${PROMPT} ${this.#id} ${this.counts.begun} ${key.key}` };
   }
 
-  #begin(key: SessionKey, { max, idleMs }: SessionSettings): Session {
+  #begin(key: SessionKey, settings: SessionSettings): Session {
+    this.counts.begun += 1;
+    return this.#add(key, settings);
+  }
+
+  #add(key: SessionKey, { max, idleMs }: SessionSettings): Session {
     const session = new Session(key);
     this.counts.pushedOut += this.#table.shrink(max - 1);
-    this.counts.begun += 1;
     this.#table.add(session);
     this.#sweepLater(idleMs);
     return session;
@@ -142,7 +176,7 @@ export class Sessions {
 
   #turn(ticket: Ticket, session: Session): Session {
     const nowMs = this.#clock.now();
-    const pausedMs = session.underWay > 0 ? Number.NaN : nowMs - session.endedAtMs;
+    const pausedMs = session.isBusy ? Number.NaN : nowMs - session.endedAtMs;
     session.turns += 1;
     session.underWay += 1;
     session.cameAtMs = nowMs;
@@ -151,21 +185,34 @@ export class Sessions {
     const { source } = session;
     this.turns.set(source, (this.turns.get(source) ?? 0) + 1);
     if (pausedMs >= 0) this.pauses.add(pausedMs / 1000);
+    this.changed(session);
     return session;
   }
 
   #responded(session: Session, responseKey: string): void {
     // It may have been forgotten while the response was under way.
     if (this.#table.get(session.key) !== session) return;
+    this.#namedBy(session, responseKey);
+    this.changed(session);
+  }
+
+  #namedBy(session: Session, responseKey: string): void {
     this.#byResponse.delete(session.responseKey);
     session.responseKey = responseKey;
     this.#byResponse.set(responseKey, session);
   }
 
   #forgotten(session: Session): void {
-    this.#lost(session);
+    this.lost(session);
     this.#prompts.forget(session);
     if (this.#byResponse.get(session.responseKey) === session) this.#byResponse.delete(session.responseKey);
+  }
+
+  #hashWith(secret: readonly number[] | undefined): void {
+    if (String(secret) === String(this.#promptSecret)) return;
+    for (const session of this.all()) this.#prompts.forget(session);
+    this.#promptSecret = secret;
+    this.#prompts = new PromptEnds(secret);
   }
 
   #sweepLater(idleMs: number): void {

@@ -1,5 +1,5 @@
+import { BadFact } from "../../../core/contract/fact-fields.ts";
 import type { Chain } from "../../../core/state/residency.ts";
-import { BadFact } from "./fact-fields.ts";
 
 /** More than any prompt has: blocks grow, so 500 KB are 220 of them. */
 const MOST_BLOCKS = 512;

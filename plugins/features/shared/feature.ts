@@ -12,7 +12,7 @@ export default sectionFeature({
   create(config, host) {
     const log = host.keep(1, () => new SharedLog(host, host.services.clock, host.services.log));
     return {
-      configured: ({ pool }) => log.use(config, pool),
+      configured: ({ pool, modules }) => log.use(config, pool, modules),
       endpointsChanged: (endpoints) => log.follow(endpoints),
       status: (rule) => (rule === undefined ? { shared: sharedStatus(log.view) } : {}),
       warnings: () => sharedWarnings(log.view),

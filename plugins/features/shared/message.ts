@@ -1,5 +1,5 @@
+import { BadFact, list, moment, text, whole } from "../../../core/contract/fact-fields.ts";
 import { hmac, isHmac } from "../../../core/runtime/hmac.ts";
-import { BadFact, list, moment, text, whole } from "./fact-fields.ts";
 import { MOST_MESSAGE_CHARS } from "./link.ts";
 
 // A message is a digest with the common secret, and JSON behind it. What one says, releases add to: facts and fields that a router does

@@ -1,10 +1,10 @@
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { BadFact, list, whole } from "../../../core/contract/fact-fields.ts";
 import type { LoadTable } from "../../../core/state/load.ts";
 import type { PrefillWork } from "../../../core/state/prefill-queue.ts";
 import type { PrefixIndex } from "../../../core/state/prefix-index.ts";
 import type { Admission, Chain, Residency } from "../../../core/state/residency.ts";
 import { fitsIndex } from "./chain-check.ts";
-import { BadFact, list, whole } from "./fact-fields.ts";
 
 /** Of one router; further ones are not counted. */
 const MOST_BOOKINGS = 8_192;

@@ -1,8 +1,9 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { BadFact, list, moment, text, whole } from "../../../core/contract/fact-fields.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { chainOf } from "./chain-text.ts";
-import { BadFact, list, moment, text, whole } from "./fact-fields.ts";
+import { type FeatureFacts, OF_FEATURE } from "./feature-facts.ts";
 import type { Batch, Fact } from "./message.ts";
 import { MOST_TOKENS, PeerBookings, type Tables } from "./peer-bookings.ts";
 import type { Standings } from "./standings.ts";
@@ -32,15 +33,18 @@ export class Peers {
   readonly #tables: Tables;
   readonly #clock: Clock;
   readonly #standings: Standings;
+  readonly #features: FeatureFacts;
   readonly #all = new Map<string, Peer>();
   #endpoints: ReadonlyMap<string, Endpoint> = new Map();
+  #lastOwnNumber = 0;
   /** Of facts: read, not understood, and wrong. */
   readonly facts = { read: 0, unknown: 0, wrong: 0 };
 
-  constructor(tables: Tables, clock: Clock, standings: Standings) {
+  constructor(tables: Tables, clock: Clock, standings: Standings, features: FeatureFacts) {
     this.#tables = tables;
     this.#clock = clock;
     this.#standings = standings;
+    this.#features = features;
   }
 
   follow(endpoints: readonly Endpoint[]): void {
@@ -79,6 +83,13 @@ export class Peers {
     return known === undefined;
   }
 
+  /** What this router has said has come back. */
+  heardSelf({ from, number, facts }: Batch): void {
+    if (number <= this.#lastOwnNumber) return;
+    this.#lastOwnNumber = number;
+    for (const [name, feature, ...fields] of facts) if (name === OF_FEATURE) this.#features.hear(feature, fields, from, true);
+  }
+
   /** Forgets the routers that are not heard any more. Returns who they are. */
   expire(): readonly string[] {
     const nowMs = this.#clock.now();
@@ -95,6 +106,7 @@ export class Peers {
   #drop(router: string, nowMs: number): void {
     this.#all.get(router)?.bookings.drop(nowMs);
     this.#all.delete(router);
+    this.#features.gone(router);
   }
 
   #take(fact: Fact, peer: Peer, batch: Batch, nowMs: number): void {
@@ -139,6 +151,8 @@ export class Peers {
       case "gone":
         this.#drop(batch.from, nowMs);
         return true;
+      case OF_FEATURE:
+        return this.#features.hear(first, rest, batch.from, false);
       default:
         return this.#stands(name, at(first), rest, batch);
     }

@@ -3,6 +3,8 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Log } from "../../../core/contract/log.ts";
 import type { Link } from "../../../core/pool/carrier.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
+import type { NamedFeature } from "../../../core/slots.ts";
+import { FeatureFacts } from "./feature-facts.ts";
 import { opened, type Refusal, sealed, VERSION } from "./message.ts";
 import { Outbox } from "./outbox.ts";
 import { OwnBookings } from "./own-bookings.ts";
@@ -10,10 +12,12 @@ import { LEASE_MS, Peers, type PeerView } from "./peers.ts";
 import { isSameStore, type SharedConfig, storeOf } from "./shared-config.ts";
 import { Standings } from "./standings.ts";
 
-/** How long what is said is gathered. */
+/** Between two messages; what is said meanwhile is gathered. */
 const GATHER_MS = 50;
 /** How often a router says all that it has booked, and that it lives. */
 const SUMMARY_MS = 1_000;
+/** What features said lately is said again with so many summaries. */
+const REPEATED_MS = 3 * SUMMARY_MS;
 /** A message that nobody has sealed costs time as well; this many characters of such are looked at between two summaries. */
 const MOST_STRANGE_CHARS = 16_000_000;
 const MINUTE_MS = 60_000;
@@ -44,6 +48,7 @@ export class SharedLog {
   readonly #outbox = new Outbox();
   readonly #own: OwnBookings;
   readonly #standings: Standings;
+  readonly #features = new FeatureFacts();
   readonly #peers: Peers;
   readonly #messages = { sent: 0, heard: 0 };
   readonly #refused: Record<Refusal, number> = {
@@ -60,6 +65,7 @@ export class SharedLog {
   #isHurrying = false;
   #endpoints: readonly Endpoint[] = [];
   #number = 0;
+  #sentMs = Number.NEGATIVE_INFINITY;
   #isUp = false;
   #fault = "";
   #heardSelfMs = Number.NaN;
@@ -74,15 +80,16 @@ export class SharedLog {
     this.#log = log;
     this.#own = new OwnBookings(this.#outbox, clock, () => this.#sendSoon());
     this.#standings = new Standings(access, clock, this.#outbox);
-    this.#peers = new Peers(access, clock, this.#standings);
+    this.#peers = new Peers(access, clock, this.#standings, this.#features);
   }
 
-  /** Undefined: it is alone from now on. */
-  use(config: SharedConfig | undefined, pool: string): void {
+  /** Undefined: it is alone from now on. `features`: all that run with this config. */
+  use(config: SharedConfig | undefined, pool: string, features: readonly NamedFeature[]): void {
     const channel = `signalbox:${VERSION}:${config?.group ?? pool}`;
     const isSame = isSameStore(this.#config, config) && channel === this.#channel;
     if (!isSame) this.#end();
     this.#config = config;
+    if (config !== undefined) this.#features.follow(features, () => this.#sendSoon());
     if (isSame) return;
     this.#channel = channel;
     if (config === undefined) return;
@@ -112,7 +119,7 @@ export class SharedLog {
       router: this.#id,
       routers: this.#peers.views(),
       delayMs: this.#delayMs,
-      messages: { ...this.#messages, dropped: this.#outbox.dropped },
+      messages: { ...this.#messages, dropped: this.#outbox.dropped + this.#features.dropped },
       refused: this.#refused,
       facts: this.#peers.facts,
     };
@@ -140,6 +147,7 @@ export class SharedLog {
     this.#isUp = false;
     this.#fault = "";
     this.#peers.dropAll();
+    this.#features.follow([], () => {});
   }
 
   #up(): void {
@@ -150,8 +158,7 @@ export class SharedLog {
     this.#fault = "";
     if (nowMs - this.#toldUpMs >= MINUTE_MS) this.#log.info("Routers agree by the store", { store: this.#text });
     this.#toldUpMs = nowMs;
-    this.#standings.sayEjections(this.#endpoints);
-    this.#summary();
+    this.#sayAll();
   }
 
   #down(why: string): void {
@@ -180,6 +187,14 @@ export class SharedLog {
       this.#link?.close();
       if (this.#config !== undefined) this.#open(this.#config);
     }
+    this.#features.repeat(REPEATED_MS);
+    this.#summary();
+  }
+
+  /** To those who have not heard it. */
+  #sayAll(): void {
+    this.#standings.sayEjections(this.#endpoints);
+    this.#features.repeat(Number.POSITIVE_INFINITY);
     this.#summary();
   }
 
@@ -191,8 +206,12 @@ export class SharedLog {
     this.#send();
   }
 
+  /** The first news behind a pause goes at once, but behind the request that says it. */
   #sendSoon(): void {
-    if (this.#cancelSending === undefined) this.#cancelSending = this.#clock.after(GATHER_MS, () => this.#send());
+    if (this.#cancelSending === undefined) {
+      const waitMs = Math.max(0, this.#sentMs + GATHER_MS - this.#clock.now());
+      this.#cancelSending = this.#clock.after(waitMs, () => this.#send());
+    }
     if (!this.#outbox.isFull || this.#isHurrying) return;
     // Behind the request that says it.
     this.#isHurrying = true;
@@ -206,14 +225,17 @@ export class SharedLog {
     this.#isHurrying = false;
     const config = this.#config;
     if (!this.#isUp || config === undefined || this.#link === undefined) return this.#outbox.clear();
+    const isLeft = this.#features.say(this.#outbox);
     const { facts, replicas } = this.#outbox.take();
     if (facts.length === 0) return;
     const [wallMs, nowMs] = [this.#clock.wall(), this.#clock.now()];
     const blockBytes = this.#access.prefixIndex()?.ends[0] ?? 0;
     this.#number += 1;
+    this.#sentMs = nowMs;
     const batch = { from: this.#id, number: this.#number, wallMs, nowMs, blockBytes, replicas, facts };
     this.#link.publish(sealed(batch, config.secret.reveal()));
     this.#messages.sent += 1;
+    if (isLeft) this.#sendSoon();
   }
 
   #received(message: string, config: SharedConfig): void {
@@ -227,12 +249,11 @@ export class SharedLog {
     if (batch.from === this.#id) {
       this.#heardSelfMs = this.#clock.now();
       this.#delayMs = Math.max(0, this.#heardSelfMs - batch.nowMs);
-      return;
+      return this.#peers.heardSelf(batch);
     }
     this.#messages.heard += 1;
     if (!this.#peers.heard(batch)) return;
     this.#log.info("Another router has come", { router: batch.from });
-    this.#standings.sayEjections(this.#endpoints);
-    this.#summary();
+    this.#sayAll();
   }
 }

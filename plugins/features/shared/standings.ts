@@ -1,7 +1,7 @@
 import type { Time } from "../../../core/contract/clock.ts";
 import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
+import { BadFact, moment, text } from "../../../core/contract/fact-fields.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
-import { BadFact, moment, text } from "./fact-fields.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** The newest word of an operator on a replica, from wherever it came. Times are in milliseconds since 1970. */

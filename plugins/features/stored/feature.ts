@@ -14,6 +14,7 @@ export default sectionFeature({
     return {
       admit: (run, owner) => stored.admit(run as Run, owner),
       ...(config.isOn && { tap: (run, response) => stored.tap(run as Run, response) }),
+      shared: stored.shared,
       configured: () => stored.use(config),
       endpointsChanged: (endpoints) => stored.follow(endpoints),
       replicaGone: (endpoint) => stored.replicaGone(endpoint),

@@ -40,18 +40,27 @@ export class Places {
     return place;
   }
 
+  /** As `find`, but nobody uses it. */
+  look(tenant: string, named: KeptObject): Place | undefined {
+    return this.#tenants.get(tenant)?.places.get(keyOf(named));
+  }
+
   /** Whether any tenant has it. */
   isKnown(named: KeptObject): boolean {
     return this.#owners.has(keyOf(named));
   }
 
   /** `isNew`: the replica has just made it, so another one that has the same id has something else. */
-  learn(tenant: string, named: KeptObject, { name: endpoint, url }: Endpoint, isNew: boolean, nowMs: number): void {
+  learn(tenant: string, named: KeptObject, endpoint: Endpoint, isNew: boolean, nowMs: number): void {
+    const known = this.look(tenant, named);
+    const isDoubled = isNew && known !== undefined && (known.isDoubled || known.endpoint !== endpoint.name);
+    this.put(tenant, named, endpoint, isDoubled, nowMs);
+  }
+
+  put(tenant: string, named: KeptObject, { name: endpoint, url }: Endpoint, isDoubled: boolean, usedAtMs: number): void {
     const key = keyOf(named);
-    const known = this.#tenants.get(tenant)?.places.get(key);
-    const isDoubled = isNew && known !== undefined && (known.isDoubled || known.endpoint !== endpoint);
     this.#drop(tenant, key);
-    this.#add(tenant, key, { endpoint, href: url.href, isDoubled, usedAtMs: nowMs });
+    this.#add(tenant, key, { endpoint, href: url.href, isDoubled, usedAtMs });
   }
 
   forget(tenant: string, named: KeptObject): void {

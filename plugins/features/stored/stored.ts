@@ -11,6 +11,7 @@ import { answering, canAnswer, HoldingPool } from "./holding-pool.ts";
 import { type Place, Places } from "./places.ts";
 import { Questions } from "./questions.ts";
 import { doubled, notAllAnswered, notOfClient, notServed, replicaGone, replicaLeaves } from "./refusals.ts";
+import { SharedPlaces } from "./shared-places.ts";
 import type { StoredSettings } from "./stored-config.ts";
 
 /** The type of the parser that serves nothing else. */
@@ -23,6 +24,7 @@ const FILES_OF_BATCH = ["output_file_id", "error_file_id"];
 export class Stored {
   readonly places = new Places();
   readonly questions: Questions;
+  readonly shared: SharedPlaces;
   /** Requests that named something: by what the router knew of it. */
   readonly counts = { known: 0, found: 0, nobodys: 0, refused: 0, gone: 0 };
   readonly #clock: Clock;
@@ -34,12 +36,15 @@ export class Stored {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.questions = new Questions(clock);
+    this.shared = new SharedPlaces(this.places, clock);
   }
 
   use(settings: StoredSettings): void {
     this.#stopSweeping?.();
     this.#settings = settings.isOn ? settings : undefined;
-    this.places.shrink(settings.isOn ? settings.maxBytes : 0);
+    const maxBytes = settings.isOn ? settings.maxBytes : 0;
+    this.places.shrink(maxBytes);
+    this.shared.use(maxBytes);
     if (settings.isOn) this.#stopSweeping = this.#clock.every(Math.max(1_000, settings.ttlMs / SWEEPS), () => this.#sweep());
   }
 
@@ -49,6 +54,7 @@ export class Stored {
   }
 
   follow(endpoints: readonly Endpoint[]): void {
+    this.shared.follow(endpoints);
     if (this.#ended.size === 0) return;
     const unready = new Set(endpoints.filter(({ isAvailable }) => !isAvailable).map(({ name }) => name));
     for (const name of this.#ended) if (!unready.has(name)) this.#ended.delete(name);
@@ -78,7 +84,10 @@ export class Stored {
     const { names, makes, isLookup }: Partial<ParsedBody> = run.parsed ?? {};
     if (this.#settings === undefined || status >= 300 || (makes === undefined && isLookup !== true)) return undefined;
     const tenant = tenantOf(run);
-    if (names !== undefined && isDeletion(run, names)) this.places.forget(tenant, names);
+    if (names !== undefined && isDeletion(run, names)) {
+      this.places.forget(tenant, names);
+      this.shared.deleted(tenant, names);
+    }
     const endpoint = run.parts.pool.facts.endpoints.find(({ name }) => name === run.ticket.endpoint);
     if (makes === undefined || endpoint === undefined) return undefined;
     if ((headers.get("content-encoding") ?? "identity") !== "identity") return undefined;
@@ -149,6 +158,7 @@ export class Stored {
     if (typeof id !== "string" || id === "" || id.length > LONGEST_ID || this.#settings === undefined) return;
     this.places.learn(tenant, { kind, id }, endpoint, isNew, this.#clock.now());
     this.places.shrink(this.#settings.maxBytes);
+    this.shared.learned(tenant, { kind, id });
   }
 
   #sweep(): void {

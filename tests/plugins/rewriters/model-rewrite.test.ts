@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import type { Rewriter, TargetDraw } from "../../../core/contract/rewriter.ts";
+import { seededRandom } from "../../../core/contract/test-kit.ts";
 import modelRewrite from "../../../plugins/rewriters/model-rewrite.ts";
 import { makeHeaders } from "../../support/endpoints.ts";
 import { createPlugin, issuesOf, makeHost } from "../../support/plugins.ts";
@@ -70,6 +71,22 @@ describe("which rule", () => {
 test("client models are the names of all rules, once each", () => {
   const rules = [split, { ...split, models: ["food", "drink"] }, { ...split, models: [] }];
   assert.deepEqual(createPlugin(modelRewrite, { rules }).clientModels, ["food", "drink"]);
+});
+
+describe("shares over several routers, each with its own draws", () => {
+  for (const shuffled of [[], ["split/0"]])
+    it(`20 of 100 are exact within one for each router, ${shuffled.length === 0 ? "in turn" : "shuffled"}, however requests come`, () => {
+      const rules = [{ ...split, targets: [target("v1", 80), target("v2", 20)] }];
+      const random = seededRandom(9);
+      for (const routers of [1, 2, 4, 8]) {
+        for (const choose of [(n: number) => n % routers, () => Math.floor(random() * routers)]) {
+          const all = Array.from({ length: routers }, () => createPlugin(modelRewrite, { rules, shuffled }));
+          let count = 0;
+          for (let n = 0; n < 100; n++) if (drawFrom(all[choose(n)]!)?.target === "v2") count += 1;
+          assert.ok(Math.abs(count - 20) <= routers, `${routers} routers: ${count}`);
+        }
+      }
+    });
 });
 
 describe("shares over 20 requests", () => {

@@ -30,7 +30,7 @@ function judged(errorRate: number): Judged {
   for (let requests = 1; requests <= REQUESTS; requests++) {
     const isTarget = requests % 10 === 0;
     const verdict = random() < (isTarget ? errorRate : 0.01) ? "failed" : "served";
-    const found = guard.judge({ isTarget, verdict, ttftMs: Number.NaN, session: "" });
+    const found = guard.judge({ isTarget, verdict, ttftMs: Number.NaN, session: "" }, 0);
     const [test] = guard.shown("").tests;
     if (isTarget) points.push([requests, test!.evidence / test!.needed]);
     if (found !== undefined) return { points, stoppedAt: requests };

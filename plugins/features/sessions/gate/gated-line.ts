@@ -1,13 +1,15 @@
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import type { Outcome } from "../../../../core/contract/outcome.ts";
 import type { WaitingPlace, WaitOwner } from "../../../../core/contract/slots/admit.ts";
-import type { WaitEnd, WaitRecord } from "../../../../core/contract/wait-record.ts";
+import type { WaitEnd } from "../../../../core/contract/wait-record.ts";
 import type { RouterAccess } from "../../../../core/router-host.ts";
 import type { Run } from "../../../../core/run.ts";
 import { CacheRoom } from "./cache-room.ts";
 import type { GateReplica } from "./gate-replica.ts";
+import type { AskingSession, GatedSession, GatedTurn } from "./gated-turn.ts";
+import { MOST_HEADS, OthersLines, type OthersTurn, type ToldTurn } from "./others-lines.ts";
 import { ANYWHERE, LOOK_MS, PlaceGate, type Standing } from "./place-gate.ts";
-import { PlacedSession, Turn } from "./placed-session.ts";
+import { type HeardPlace, PlacedSession, Turn } from "./placed-session.ts";
 import { ReturningSources } from "./returning-sources.ts";
 import { tenantsInTurn } from "./tenant-order.ts";
 
@@ -16,42 +18,16 @@ const MOST_WAITING = 4_096;
 /** So many are looked at before sockets are read again. */
 const MOST_PER_LOOK = 16;
 
-/** What the line has to know of a session. */
-interface AskingSession {
-  readonly tenant: string;
-  /** Where its id was found. */
-  readonly source: string;
-  /** Turns that have come, this one included. */
-  readonly turns: number;
-}
-
-/** A session of the feature: who asks, and which of its turns has its place. */
-interface GatedSession {
-  readonly placed: PlacedSession;
-  /** Turns that have come and not ended, but for those of sub-agents. */
-  turns: number;
-  /** Of the last one of them. */
-  promptTokens: number;
-}
-
-interface GatedTurn {
-  readonly turn: Turn;
-  /** Undefined for a turn of a sub-agent: it has a place of its own, which it leaves at its end. */
-  readonly session: GatedSession | undefined;
-  readonly tenant: string;
-  /** Of the client's key; 0 without one. */
-  readonly priority: number;
-  readonly sinceMs: number;
-  readonly run: Run;
-  readonly owner: WaitOwner;
-  readonly record: { -readonly [Key in keyof WaitRecord]: WaitRecord[Key] };
-}
-
 /** Turns that wait until a replica has room for their session. None is refused: one that has waited for too long goes on without a place. */
 export class GatedLine {
   readonly counts = { waited: 0, late: 0 };
   readonly #host: RouterAccess;
-  readonly #gate = new PlaceGate();
+  readonly #gate = new PlaceGate(({ owner }) => owner !== undefined && this.moved(owner));
+  /** Is told of a session that has got another place here, or lost its place. */
+  moved: (key: object) => void = () => {};
+  /** Is told that somebody waits, with each look, and that nobody does any more. */
+  lined: () => void = () => {};
+  readonly others = new OthersLines();
   readonly #sessions = new WeakMap<object, GatedSession>();
   readonly #returning = new ReturningSources();
   /** Those that have come and not ended, by their ticket. */
@@ -94,7 +70,7 @@ export class GatedLine {
       this.#goesLoose(gated);
       return undefined;
     }
-    const standing = this.#waiting.size === 0 ? "alone" : "behind";
+    const standing = this.#waiting.size === 0 && this.others.heads(nowMs).length === 0 ? "alone" : "behind";
     if (this.#goesOn(gated, standing, this.#replicas(nowMs), nowMs)) return undefined;
     if (this.#waiting.size >= MOST_WAITING) {
       this.#goesLoose(gated);
@@ -128,6 +104,24 @@ export class GatedLine {
     else session.turns -= 1;
   }
 
+  /** The turns that have waited longest. */
+  heads(): readonly ToldTurn[] {
+    const nowMs = this.#host.services.clock.now();
+    return tenantsInTurn(this.#waiting, MOST_HEADS, this.#turnsOf)
+      .slice(0, MOST_HEADS)
+      .map(({ turn, priority, sinceMs }) => ({ tokens: turn.tokens, priority, waitedMs: nowMs - sinceMs }));
+  }
+
+  /** Another router says where the session is. */
+  heard(key: object, place: HeardPlace): void {
+    if (this.#maxWaitMs !== undefined) this.#gate.heard(this.#sessionOf(key).placed, place);
+  }
+
+  /** Undefined where no turn of it has come. */
+  placeOf(key: object): PlacedSession | undefined {
+    return this.#sessions.get(key)?.placed;
+  }
+
   forgotten(key: object): void {
     const session = this.#sessions.get(key);
     if (session !== undefined) this.#gate.forgotten(session.placed);
@@ -148,12 +142,16 @@ export class GatedLine {
     this.#waiting.clear();
   }
 
+  #sessionOf(key: object): GatedSession {
+    const known = this.#sessions.get(key);
+    if (known !== undefined) return known;
+    const session = { placed: new PlacedSession(key), turns: 0, promptTokens: 0 };
+    this.#sessions.set(key, session);
+    return session;
+  }
+
   #gatedTurn(key: object, tenant: string, run: Run, owner: WaitOwner, sinceMs: number): GatedTurn {
-    let session = this.#sessions.get(key);
-    if (session === undefined) {
-      session = { placed: new PlacedSession(), turns: 0, promptTokens: 0 };
-      this.#sessions.set(key, session);
-    }
+    const session = this.#sessionOf(key);
     const { promptTokens } = run.parsed!;
     // A longer prompt goes on from the one under way; another one is a sub-agent's, with a place of its own.
     const goesOn = session.turns === 0 || promptTokens > session.promptTokens;
@@ -227,19 +225,24 @@ export class GatedLine {
     const all = this.#replicas(nowMs);
     // Of those that have no room in sight, no two are kept the same replica.
     let replicas = all;
+    const others = this.others.heads(nowMs).values();
+    let other = others.next().value;
     for (const gated of tenantsInTurn(this.#waiting, MOST_PER_LOOK, this.#turnsOf)) {
       const { turn, sinceMs } = gated;
       if (this.#maxWaitMs === undefined || nowMs - sinceMs >= this.#maxWaitMs) {
         this.#goesLate(gated, nowMs);
         continue;
       }
+      for (; other !== undefined && goesBefore(other, gated); other = others.next().value)
+        replicas = without(replicas, this.#gate.nearest(other.turn, replicas));
       if (replicas.length === 0 && all.length > 0) break;
       // Without any replica in service it goes on, and fares as a request that comes now.
       const isPlaced = this.#goesOn(gated, "next", turn.session.slot >= 0 ? all : replicas, nowMs);
       const taken = isPlaced ? turn.session.slot : this.#gate.nearest(turn, replicas);
-      replicas = replicas.filter(({ slot }) => slot !== taken);
+      replicas = without(replicas, taken);
       if (isPlaced) this.#admitted(gated, nowMs);
     }
+    this.lined();
   }
 
   #goesLate(gated: GatedTurn, nowMs: number): void {
@@ -265,4 +268,13 @@ export class GatedLine {
     this.#stopLooks?.();
     this.#stopLooks = undefined;
   }
+}
+
+/** Whether the turn that waits at another router is kept a replica first. */
+function goesBefore(other: OthersTurn, { priority, sinceMs }: GatedTurn): boolean {
+  return other.priority > priority || (other.priority === priority && other.sinceMs < sinceMs);
+}
+
+function without(replicas: readonly GateReplica[], taken: number): readonly GateReplica[] {
+  return replicas.filter(({ slot }) => slot !== taken);
 }

@@ -1,6 +1,6 @@
 import { couldHold, type GateReplica, leastBusy, waitMs } from "./gate-replica.ts";
 import { LearnedPauses } from "./learned-pauses.ts";
-import type { PlacedSession, Turn } from "./placed-session.ts";
+import type { HeardPlace, PlacedSession, Turn } from "./placed-session.ts";
 
 /** Where a turn may go: a slot, or any replica. */
 export const ANYWHERE = -1;
@@ -28,6 +28,12 @@ export class PlaceGate {
   readonly #cacheTokens: number[] = [];
   /** Tokens of turns under way that went anywhere. */
   #looseTokens = 0;
+  /** Is told of a session that has got another place here, or lost its place. */
+  readonly #moved: (session: PlacedSession) => void;
+
+  constructor(moved: (session: PlacedSession) => void = () => {}) {
+    this.#moved = moved;
+  }
 
   /** Tokens of the sessions that have places there. */
   heldAt(slot: number): number {
@@ -78,8 +84,9 @@ export class PlaceGate {
     turn.isOn = false;
     if (isLoose) this.#looseTokens -= turn.tokens;
     else session.underWay -= 1;
-    if (slot >= 0 && (isLoose || session.slot >= 0)) this.#put(session, slot);
+    if (slot >= 0 && (isLoose || session.slot >= 0)) this.#move(session, slot, nowMs);
     session.idleSinceMs = nowMs;
+    session.isOthers = false;
     session.finishReason = finishReason;
     if (session.slot < 0) return;
     this.#placed[session.slot]!.delete(session);
@@ -87,6 +94,26 @@ export class PlaceGate {
     if (slot >= 0) this.#resize(session, tokens);
     // Nobody made room for it before.
     if (isLoose) this.#makeRoom(session.slot, 0, nowMs);
+  }
+
+  /** Another router says where the session is. What goes on here says more. */
+  heard(session: PlacedSession, { slot, tokens, movedAtMs, finishReason, idleSinceMs, isElsewhere }: HeardPlace): void {
+    session.isElsewhere = isElsewhere;
+    if (session.underWay > 0) return;
+    if (movedAtMs > session.movedAtMs) {
+      session.movedAtMs = movedAtMs;
+      if (slot < 0) this.forgotten(session);
+      else this.#put(session, slot);
+    }
+    if (idleSinceMs > session.idleSinceMs) {
+      session.idleSinceMs = idleSinceMs;
+      session.finishReason = finishReason;
+      session.isOthers = true;
+    }
+    if (session.slot < 0 || session.slot !== slot) return;
+    this.#placed[slot]!.delete(session);
+    this.#placed[slot]!.add(session);
+    this.#resize(session, tokens);
   }
 
   /** The session has no place any more. */
@@ -172,8 +199,8 @@ export class PlaceGate {
     if (!(this.heldAt(slot) + tokens > cacheTokens)) return;
     for (const { session } of this.#idle(slot, nowMs)) {
       if (this.heldAt(slot) + tokens <= cacheTokens) return;
-      this.#pauses.lost(session.finishReason, nowMs - session.idleSinceMs);
-      this.forgotten(session);
+      if (!session.isOthers) this.#pauses.lost(session.finishReason, nowMs - session.idleSinceMs);
+      this.#move(session, -1, nowMs);
     }
   }
 
@@ -182,17 +209,17 @@ export class PlaceGate {
     const placed = this.#placed[slot] ?? [];
     const rate = (session: PlacedSession) => this.#pauses.rate(session.finishReason, nowMs - session.idleSinceMs);
     if (this.placesAt(slot) > MOST_SORTED) {
-      for (const session of placed) if (session.underWay === 0) yield { session, rate: rate(session) };
+      for (const session of placed) if (session.isIdle) yield { session, rate: rate(session) };
       return;
     }
     const idle = Array.from(placed, (session) => ({ session, rate: rate(session) }));
-    for (const each of idle.sort((one, other) => one.rate - other.rate)) if (each.session.underWay === 0) yield each;
+    for (const each of idle.sort((one, other) => one.rate - other.rate)) if (each.session.isIdle) yield each;
   }
 
   /** Tokens of the sessions there that have a turn under way. */
   #usedAt(slot: number): number {
     let tokens = 0;
-    for (const session of this.#placed[slot] ?? []) if (session.underWay > 0) tokens += session.tokens;
+    for (const session of this.#placed[slot] ?? []) if (!session.isIdle) tokens += session.tokens;
     return tokens;
   }
 
@@ -211,9 +238,18 @@ export class PlaceGate {
     const { session, tokens } = turn;
     if (session.slot >= 0 && session.underWay === 0) this.#returned(turn, nowMs);
     turn.isOn = true;
-    this.#put(session, slot);
+    this.#move(session, slot, nowMs);
     session.underWay += 1;
     this.#resize(session, tokens);
+  }
+
+  /** -1: nowhere. */
+  #move(session: PlacedSession, slot: number, nowMs: number): void {
+    if (session.slot === slot) return;
+    if (slot < 0) this.forgotten(session);
+    else this.#put(session, slot);
+    session.movedAtMs = nowMs;
+    this.#moved(session);
   }
 
   #returned(turn: Turn, nowMs: number): void {

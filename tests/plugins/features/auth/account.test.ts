@@ -8,7 +8,7 @@ import { KeyCountTable } from "../../../../plugins/features/auth/key-counts.ts";
 import { limitLines } from "../../../../plugins/features/auth/limit-lines.ts";
 
 const principal = (name: string) => ({ name, tenant: name, priority: 0, models: undefined, limits: { requestsPerMinute: 1 } });
-const account = () => new Account(new KeyCountTable().of(principal("a")));
+const account = () => new Account(new KeyCountTable().of(principal("a")), 0);
 
 /** Seconds after which it may be tried again; 0 if it came in. */
 function enter(one: Account, limits: PrincipalLimits, nowMs: number): number {

@@ -1,4 +1,5 @@
 import { modelledCarrier } from "../../../../apps/lab/simulate/modelled-carrier.ts";
+import type { Clock } from "../../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import { silentLog } from "../../../../core/contract/log.ts";
 import { secretOf } from "../../../../core/contract/secret.ts";
@@ -6,6 +7,7 @@ import { seededRandom } from "../../../../core/contract/test-kit.ts";
 import { Booking } from "../../../../core/pool/booking.ts";
 import type { Carrier, LinkEvents } from "../../../../core/pool/carrier.ts";
 import type { Pool } from "../../../../core/pool/pool.ts";
+import type { NamedFeature } from "../../../../core/slots.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
 import { PrefixIndex, type PromptPrefix } from "../../../../core/state/prefix-index.ts";
 import { TokenScale } from "../../../../core/state/token-scale.ts";
@@ -45,7 +47,11 @@ export class TestRouters {
   /** The store is gone: what is sent is lost, and each router is told. */
   #isGone = false;
 
-  constructor(loss = 0, count = 2) {
+  readonly #features: (clock: Clock) => readonly NamedFeature[];
+
+  /** `features`: what else each router has, which may have something to tell. */
+  constructor(loss = 0, count = 2, features: (clock: Clock) => readonly NamedFeature[] = () => []) {
+    this.#features = features;
     this.#carrier = modelledCarrier({ delayMs: 2, loss }, this.clock, seededRandom(7));
     for (let n = 0; n < count; n++) this.add();
   }
@@ -81,6 +87,7 @@ export class TestRouters {
         nats: undefined,
       },
       "p",
+      this.#features(this.clock),
     );
     log.follow(endpoints);
     const prefixOf = (bytes: number, salt = "") =>

@@ -95,6 +95,35 @@ describe("the line of turns that have no place", () => {
     assert.deepEqual([low.seen.admitted, high.seen.admitted, high.run.ticket.wait?.priority], [0, 1, 5]);
   });
 
+  it("keeps the replica for a turn that has waited longer at another router, as long as that is heard of", async () => {
+    for (const [waitedMs, isOthers] of [
+      [60_000, true],
+      [0, false],
+    ] as const) {
+      const { clock, line, turn, fill } = makeLine();
+      const [one, other] = await fill(2);
+      const busy = [turn(one!), turn(other!)];
+      const mine = turn({});
+      for (const { ended } of busy) ended();
+      for (let look = 0; look < 6_000; look++) {
+        // Each look at the other line is told.
+        line.others.heard(
+          "other",
+          [{ tokens: PROMPT, priority: 0, waitedMs: waitedMs === 0 ? 0 : waitedMs + clock.now() }],
+          clock.now(),
+        );
+        await clock.advance(50);
+      }
+      assert.equal(mine.seen.admitted, isOthers ? 0 : 1);
+      // Who comes later waits behind the other router's.
+      const later = turn({}, { tokens: 10_000 });
+      assert.equal(later.isWaiting, true);
+      line.others.gone("other");
+      await clock.advance(300_000);
+      assert.deepEqual([mine.seen.admitted, later.seen.admitted, line.size], [1, 1, 0]);
+    }
+  });
+
   for (const [name, isFound] of [
     ["gives out less of a cache that loses prompts which it should have", false],
     ["gives out all of a cache that keeps what it should have", true],

@@ -1,4 +1,4 @@
-// What comes from outside is read with these, field by field. Fields behind those that are known are a newer release's.
+// What other routers say is read with these, field by field. Fields behind those that are known are a newer release's.
 
 /** A fact that can't be read. */
 export class BadFact extends Error {}
