@@ -7,6 +7,8 @@ import { OthersUse } from "./others-use.ts";
 const MOST_KEPT = 10_000;
 /** Of so many principals it is known what other routers say. */
 const MOST_OTHERS = 20_000;
+/** Between two looks at which of them are idle. */
+const SWEEP_MS = 1_000;
 
 /** The accounts of all principals, by their names: they outlive each config. */
 export class Accounts {
@@ -15,6 +17,7 @@ export class Accounts {
   /** What other routers have said, by the principals' names. */
   readonly #others = new Map<string, OthersUse>();
   #sweepAt = MOST_KEPT;
+  #sweptOthersMs = Number.NEGATIVE_INFINITY;
 
   get size(): number {
     return this.#accounts.size;
@@ -64,10 +67,12 @@ export class Accounts {
   }
 
   #sweepOthers(nowMs: number): void {
+    if (nowMs - this.#sweptOthersMs < SWEEP_MS) return;
+    this.#sweptOthersMs = nowMs;
     for (const [name, others] of this.#others) {
-      const account = this.#accounts.get(name);
       if (!others.isIdle(nowMs)) continue;
       this.#others.delete(name);
+      const account = this.#accounts.get(name);
       if (account !== undefined) account.others = undefined;
     }
   }

@@ -128,9 +128,12 @@ export class Sessions {
     }
     if (endedAtMs <= session.endedAtMs || Number.isNaN(endedAtMs)) return session;
     session.endedAtMs = endedAtMs;
-    const { promptTokens, outputTokens, cachedTokens, finishReason, responseKey } = state;
-    Object.assign(session, { endpoint, promptTokens, outputTokens, cachedTokens, finishReason });
-    if (responseKey !== "") this.#namedBy(session, responseKey);
+    session.endpoint = endpoint;
+    session.promptTokens = state.promptTokens;
+    session.outputTokens = state.outputTokens;
+    session.cachedTokens = state.cachedTokens;
+    session.finishReason = state.finishReason;
+    if (state.responseKey !== "") this.#namedBy(session, state.responseKey);
     return session;
   }
 
