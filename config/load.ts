@@ -1,14 +1,13 @@
-import { isolate } from "../core/control/isolation/plugin-isolation.ts";
-import type { Position, RouterConfig, RouterPlan } from "../core/router-config.ts";
+import type { PoolPlan, Position, RouterConfig, RouterPlan } from "../core/router-config.ts";
 import { checkSchemes, notesOn } from "./endpoint-picker/notes.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { type SectionFeature, sectionFeatures } from "./feature.ts";
 import { readObjectives } from "./objectives/read.ts";
 import { objectiveDocument } from "./objectives/schema.ts";
-import { allInstances, type Registry, unusedPlugins } from "./plugins/instances.ts";
+import { type Registry, unusedPlugins } from "./plugins/instances.ts";
 import type { RunningPlugins } from "./plugins/listed.ts";
-import { ownReferences } from "./plugins/own-instances.ts";
+import { poolsOf, readPools, withRouterSettings } from "./pools/read.ts";
 import { type ConfigDocument, documentsOf } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
 import { fit, type Resource, type Stubs } from "./read/fit.ts";
@@ -18,19 +17,12 @@ import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { isAboutPool } from "./rewrites/pool-resources.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
-import {
-  builtInsOfFeatures,
-  instancesOfFeatures,
-  neededPlugins,
-  otherProfiles,
-  readFeatures,
-  settingsWith,
-} from "./router/features.ts";
+import { otherProfiles } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
-import { readProfile, routerProfile } from "./router/profile.ts";
 import { type PickerParts, readRouter } from "./router/read.ts";
 import { withResource } from "./router/resource.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
+import { readSections, settledPlan } from "./router/settled.ts";
 import { TlsFiles } from "./router/tls-files.ts";
 
 /** A valid config, with the type of each of its instances. */
@@ -44,6 +36,8 @@ export interface LoadedConfig extends RouterPlan {
   readonly texts: readonly ConfigText[];
   /** The cluster's resources that are about other pools: they are not among the texts. */
   readonly elsewhere: ReadonlySet<string>;
+  /** Of the Pool documents. */
+  readonly pools: readonly PoolPlan[];
   /** Further files that it depends on, absolute: of plugins and of a file-discovery. */
   readonly files: ReadonlySet<string>;
   /** The place of a node of the Router document, or of its deepest ancestor that is there. */
@@ -112,14 +106,13 @@ export async function loadTexts(
   const endpoints = [...(picker?.endpoints ?? []), ...endpointsOf(urls, problems)];
   // A discovery that finds none is reported where it is listed.
   const hasDiscovery = pickerResource?.document.dataLayer?.discovery !== undefined;
-  if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery)
+  const hasPools = documents.Pool.length > 0;
+  if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery && !hasPools)
     (picker === undefined || needsEndpoints ? problems : warnings).push(noReplicas(texts, pickerSource));
-  const resource = routerResource(
-    joined(documents.Router, cluster.Router),
-    registry,
-    endpoints.length > 0 || picker !== undefined,
-  );
-  const router = resource && (await readRouter(resource, registry, endpoints, picker, files, tlsFiles, running));
+  const routerDocuments = joined(documents.Router, cluster.Router);
+  const resource = routerResource(routerDocuments, registry, endpoints.length > 0 || picker !== undefined || hasPools);
+  const router = resource && (await readRouter(resource, registry, endpoints, picker, files, tlsFiles, running, hasPools));
+  if (picker !== undefined) for (const document of documents.Pool) refuseBesidePicker(document);
 
   if (picker !== undefined && router !== undefined) checkSchemes(picker, router.config.pool.endpoints);
 
@@ -141,69 +134,41 @@ export async function loadTexts(
   const objectives = readObjectives(objectiveResources, pool);
 
   const names = texts.map(({ file }) => file);
-  const shuffled = new Set<string>();
-  const sections = sectionFeatures(registry);
-  const features =
-    resource &&
-    router &&
-    (await readFeatures(sections, resource.document.spec, picker?.features ?? {}, {
-      router: resource,
+  const known = isRewriteKnown ? rewrites : undefined;
+  const alone = { registry, picker, files, problems, warnings, resources, rules, known, objectives, pools: [] };
+  const pools = router === undefined ? [] : await readPools(documents.Pool, routerDocuments[0], router, alone, tlsFiles, running);
+  const read = resource && router && (await readSections(resource, router, { ...alone, pools }));
+  if (problems.length > 0 || resource === undefined || router === undefined || read === undefined)
+    return {
+      problems: inReadingOrder(problems, names),
+      warnings: inReadingOrder(warnings, names),
       files,
-      problems,
-      warnings,
-      resources,
-      rules,
-      objectives: new Map(objectives.map(({ name, priority }) => [name, priority])),
-      // A rule that can't be read may be the one that a section names.
-      rewrites: isRewriteKnown ? rewrites : undefined,
-      listed: router.listed,
-      hasProfile: picker !== undefined || (resource.document.spec.profiles?.length ?? 0) > 0,
-      readProfile(written, path) {
-        const inPicker = isIn(resource.document, path) ? undefined : picker?.others.get(path.slice(1).join("."));
-        return readProfile(inPicker ?? routerProfile(written, path, router.report), router.listed, registry);
-      },
-      instances() {
-        const alone = { ...router.config, rewrites: [], objectives, features: new Map(), others: new Map(), shuffled };
-        return allInstances(alone, router.listed, registry);
-      },
-      shuffle: (rule) => void shuffled.add(rule),
-    }));
-  if (problems.length > 0 || resource === undefined || router === undefined || features === undefined)
-    return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files, features };
-  const written = otherProfiles(sections, features);
-  const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
-  const settings = settingsWith(sections, features, router.config.settings);
-  const settled = { ...router.config, settings, rewrites, objectives, features, others, shuffled };
-  const instances = [
-    ...allInstances(settled, router.listed, registry, builtInsOfFeatures(sections, features), neededPlugins(sections, features)),
-    ...instancesOfFeatures(sections, features, resource),
-  ];
-  warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
-  const plugins = instances.map(({ entry }) => entry);
+      features: read?.features,
+    };
+  const sections = { ...read, features: withRouterSettings(sectionFeatures(registry), read.features) };
+  const { instances, ...plan } = settledPlan(resource, router, sections, alone, rewrites, sectionFeatures(registry));
+  warnings.push(...unusedPlugins([plan.config.profile, ...otherProfiles(plan.sections, read.features).values()], instances));
   return {
-    config: { ...settled, plugins },
-    definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
-    sections,
-    isolate,
+    ...plan,
     notes: notesOn(picker, registry),
     pickedSections: picker === undefined ? new Set() : sectionsIn(picker, resource.document.spec),
     texts: texts.filter(({ file }) => !elsewhere.has(file)),
     elsewhere,
+    pools: poolsOf(sections.features),
     files,
     positionOf: resource.positionOf,
     warnings: inReadingOrder(warnings, names),
   };
 }
 
+function refuseBesidePicker({ report }: ConfigDocument): void {
+  const wanted = "a Router document in its place (signalbox import writes one)";
+  report(["kind"], { found: "a Pool document beside an EndpointPickerConfig", wanted });
+}
+
 /** A section of the Router document's own counts instead. */
 function sectionsIn({ features }: PickerParts, spec: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   return new Set(["profiles", ...Object.keys(features)].filter((key) => spec[key] === undefined));
-}
-
-function isIn(document: unknown, path: Path): boolean {
-  let node = document;
-  for (const step of path) node = (node as Readonly<Record<string | number, unknown>> | undefined)?.[step];
-  return node !== undefined;
 }
 
 /** The Router documents, the cluster's in the files'. */

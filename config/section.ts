@@ -1,6 +1,6 @@
 import type { z } from "../core/contract/options.ts";
 import type { Definition } from "../core/contract/plugin.ts";
-import type { ProfileConfig, RewriteRule } from "../core/router-config.ts";
+import type { PoolPlan, ProfileConfig, RewriteRule } from "../core/router-config.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Instance, ListedPlugins, PluginParameters } from "./plugins/listed.ts";
 import type { Resource } from "./read/fit.ts";
@@ -40,6 +40,8 @@ export interface Section<Written, Config> {
     config: Config,
     profileRows: (path: string) => readonly string[],
   ): readonly [title: string, rows: readonly string[]] | undefined;
+  /** Set if each pool has it for itself. inherited: a Pool document without it gets the Router document's. */
+  readonly inPools?: "own" | "inherited";
   /** What can't change while the router runs, by the section's keys. */
   fixed?(config: Config): Readonly<Record<string, unknown>>;
   /** What another config changes, in words, each on one line. Default: a line that shows both. */
@@ -81,6 +83,8 @@ export interface ConfigAround {
   /** Priorities by the names of the InferenceObjective documents. */
   readonly objectives: ReadonlyMap<string, number>;
   readonly listed: ListedPlugins;
+  /** Of the Pool documents, as far as they could be read. */
+  readonly pools: readonly PoolPlan[];
   /** Whether the config says which plugins decide for the clients; otherwise all that are listed do. */
   readonly hasProfile: boolean;
   /** Reads what the section has at `path` as a profile. */

@@ -11,7 +11,6 @@ import type { ForwardOwner, Sending } from "./contract/slots/send.ts";
 import { decide } from "./decide/decide.ts";
 import { plan } from "./decide/plan.ts";
 import { Forward } from "./forward/forward.ts";
-import type { Pool } from "./pool/pool.ts";
 import { makeDraft } from "./request/draft.ts";
 import { redistributes } from "./request/draw-target.ts";
 import { parse, withTarget } from "./request/parse.ts";
@@ -49,7 +48,7 @@ export function decode(run: Run, receiver: RequestReceiver): BodyDecoder {
 export function admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
   if (run.parsed === undefined) {
     run.parsed = parse(run);
-    run.pool = poolOf(run);
+    for (const { plugin } of run.config.slots.choosePool) plugin.choosePool(run);
   }
   const { admit } = run.config.slots;
   while (run.admissions < admit.length) {
@@ -61,9 +60,10 @@ export function admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
   return undefined;
 }
 
-/** The pool that serves what the body asks for. A router has one. */
-function poolOf({ parts }: Run): Pool {
-  return parts.pool;
+/** Whether a request that its pool can't serve goes to another one now. */
+export function fallsBack(run: Run, error: RouterError): boolean {
+  const isOpen = run.parsed !== undefined && !run.response.hasStarted;
+  return isOpen && run.config.slots.fallBack.some(({ plugin }) => plugin.fallBack(run, error));
 }
 
 /** The first answer that a feature has for the request; undefined: it goes to a replica. */

@@ -24,6 +24,27 @@ export interface RouterPlan {
   readonly isolate?: Isolate;
 }
 
+/** A pool beside the router's own: who goes there, and what it is made of. */
+export interface PoolPlan {
+  readonly name: string;
+  /** All that it has must match; without any of the three only targets and fallbacks lead there. A "*" at the end of a name is for any rest. */
+  readonly models: readonly string[];
+  /** Values by header names in lower case. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  /** Names of keys. */
+  readonly keys: readonly string[];
+  /** Where its requests go, in this order, that it can't serve. */
+  readonly fallback: readonly FallbackTarget[];
+  /** Without what the router has for all pools. */
+  readonly plan: RouterPlan;
+}
+
+export interface FallbackTarget {
+  readonly pool: string;
+  /** The model that replicas get there; undefined: the same. */
+  readonly model: string | undefined;
+}
+
 /** Is called once for the plugins of one config, and what it returns for each plugin that has `from`. */
 export type Isolate = (
   services: HostServices,
@@ -170,6 +191,8 @@ export interface Objective {
 interface RewriteTarget {
   /** Model or adapter name that the replica gets. */
   readonly name: string;
+  /** The pool whose replicas it is for; absent: as for requests that no rule is for. */
+  readonly pool?: string;
   /** Share relative to the other targets; 0 is listed but drained. At least one is above 0. */
   readonly weight: number;
 }

@@ -5,7 +5,7 @@ import type { RequestStarter } from "./host/request-starter.ts";
 import type { LivePool } from "./pool/live-pool.ts";
 import type { RouterPlan } from "./router-config.ts";
 import type { AdapterAccess } from "./router-host.ts";
-import type { Gate, Identity, PluginWatch } from "./router-parts.ts";
+import type { Gate, Identity, PluginWatch, RouterParts } from "./router-parts.ts";
 import type { RunningFeatures } from "./running-features.ts";
 import type { Services } from "./services.ts";
 import type { UpstreamPools } from "./wire/upstream-pools.ts";
@@ -16,6 +16,7 @@ export interface Router {
   readonly start: RequestStarter;
   /** The newest config: what requests get that begin now. */
   readonly config: ActiveConfig;
+  readonly configs: RouterParts["configs"];
   /** Configs that were replaced and that requests under way still use. */
   readonly olderConfigs: number;
   /** What plugins of the newest config keep over a reload. */
@@ -39,6 +40,22 @@ export interface Router {
    * `listen` and `admin` are not the router's and are not looked at.
    */
   replace(next: RouterPlan): void;
+  /** Does the part of `replace` that can fail. */
+  prepare(next: RouterPlan): PreparedConfig;
   /** Ends probes and every connection to a replica; requests under way break off. */
   close(): void;
+}
+
+/** A config that is built and does not run yet: one of the two functions is called, once. */
+export interface PreparedConfig {
+  readonly active: ActiveConfig;
+  /** It can't fail. */
+  apply(): void;
+  discard(): void;
+}
+
+/** A feature that runs further pools, each a router behind this one. */
+export interface PoolsFeature {
+  /** By their names, in the order of the files. */
+  readonly routersOfPools: ReadonlyMap<string, Router>;
 }

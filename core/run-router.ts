@@ -10,7 +10,7 @@ import { sectionInstances } from "./control/section-instances.ts";
 import { intake } from "./intake/starter.ts";
 import { NO_JUDGE } from "./judge.ts";
 import { LiveParts } from "./live-parts.ts";
-import type { Router } from "./router.ts";
+import type { PreparedConfig, Router } from "./router.ts";
 import type { RouterPlan } from "./router-config.ts";
 import type { AdapterAccess } from "./router-host.ts";
 import type { Facts } from "./state/facts.ts";
@@ -123,7 +123,7 @@ function start(loaded: RouterPlan, plugins: PluginSet, services: RouterServices,
     throw thrown;
   }
 
-  const replace = (next: RouterPlan) => {
+  const prepare = (next: RouterPlan): PreparedConfig => {
     const draft = kept.draft();
     const built = build(next, services, draft, parts);
     let changes: readonly (() => void)[];
@@ -133,13 +133,16 @@ function start(loaded: RouterPlan, plugins: PluginSet, services: RouterServices,
       built.dispose();
       throw thrown;
     }
-    // From here on nothing can fail, and no request can come between.
-    for (const change of changes) change();
-    // An operator who applies a rewrite again has often just put its adapter where replicas find it.
-    pool.load.unlisted.forgetRefusals();
-    configs.publish(built);
-    draft.retain([...next.config.plugins, ...sectionInstances(next.sections, next.config).map(({ entry }) => entry)]);
-    kept = draft;
+    const apply = () => {
+      // From here on nothing can fail, and no request can come between.
+      for (const change of changes) change();
+      // An operator who applies a rewrite again has often just put its adapter where replicas find it.
+      pool.load.unlisted.forgetRefusals();
+      configs.publish(built);
+      draft.retain([...next.config.plugins, ...sectionInstances(next.sections, next.config).map(({ entry }) => entry)]);
+      kept = draft;
+    };
+    return { active: built.active, apply, discard: built.dispose };
   };
 
   return {
@@ -174,7 +177,9 @@ function start(loaded: RouterPlan, plugins: PluginSet, services: RouterServices,
         waiting.add(wake);
       });
     },
-    replace: (next) => placing(next, () => replace(next)),
+    configs,
+    prepare: (next) => placing(next, () => prepare(next)),
+    replace: (next) => placing(next, () => prepare(next)).apply(),
     changeBy(config) {
       parts.changeable = config;
     },

@@ -4,6 +4,7 @@ import type { BodyBuffer } from "./body/receive.ts";
 import type { Dialect } from "./contract/errors.ts";
 import type { Parser } from "./contract/parser.ts";
 import type { ParsedBody } from "./contract/request.ts";
+import type { TargetDraw } from "./contract/rewriter.ts";
 import type { WaitingPlace } from "./contract/slots/admit.ts";
 import type { BodyDecoder } from "./contract/slots/decode.ts";
 import type { RequestRun } from "./contract/slots/request-run.ts";
@@ -24,6 +25,8 @@ export interface AskedRun {
   /** The whole body, once it has come. */
   readonly body: JsonBody | undefined;
   readonly placedAt: number;
+  /** The target, where choosing a pool has drawn it already. */
+  readonly draw?: TargetDraw | undefined;
 }
 
 /** One request from its head to its end: what came of it so far, what it uses, and the ticket that its stages fill in. */
@@ -31,9 +34,9 @@ export class Run implements RequestRun, AskedRun {
   readonly ticket: Ticket;
   readonly head: Head;
   readonly peer: string;
-  /** The config that was active when its head came. */
-  readonly config: ActiveConfig;
-  readonly parts: RouterParts;
+  /** The config that was active when its head came; where another pool is chosen, this and the parts are that pool's. */
+  config: ActiveConfig;
+  parts: RouterParts;
   response: ResponseWriter; // A feature that comes with the router may put its own in front of the host's.
   /** In place of the pool's, for a request that can't share one. */
   connections: Pick<PoolConnections, "of"> | undefined;
@@ -49,6 +52,7 @@ export class Run implements RequestRun, AskedRun {
   parsed: ParsedBody | undefined;
   /** Where it goes: chosen by what the body asks for, once that has been parsed; until then the router's first pool. */
   pool: Pool;
+  draw: TargetDraw | undefined;
   /** Where it waits, or waited. */
   place: WaitingPlace | undefined;
   placedAt = -1;

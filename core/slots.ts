@@ -5,6 +5,8 @@ const SLOTS = [
   "upgrade",
   "enter",
   "decode",
+  "choosePool",
+  "fallBack",
   "admit",
   "admitAgain",
   "answer",

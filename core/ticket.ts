@@ -68,6 +68,7 @@ export class Ticket implements Outcome {
   // Body.
   requestBytes = 0;
   // Parse, wait and decide.
+  pool: string | undefined = undefined;
   request: InferenceRequest | undefined = undefined;
   session: SessionTurn | undefined = undefined;
   wait: WaitRecord | undefined = undefined;

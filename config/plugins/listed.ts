@@ -1,5 +1,5 @@
 import type { Definition } from "../../core/contract/plugin.ts";
-import type { PluginEntry } from "../../core/router-config.ts";
+import type { PluginEntry, PoolPlan } from "../../core/router-config.ts";
 import type { Path, Report } from "../read/problems.ts";
 
 /** A type, and where a document wants it. */
@@ -45,4 +45,5 @@ export interface RunningPlugins {
   readonly config: { readonly plugins: readonly PluginEntry[] };
   /** By the name of the entry. */
   readonly definitions: ReadonlyMap<string, Definition>;
+  readonly pools?: readonly PoolPlan[];
 }

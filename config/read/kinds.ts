@@ -1,7 +1,7 @@
 import type { ConfigDocument } from "./documents.ts";
 import { describe, describeKind, didYouMean, isMapping, quoted } from "./problems.ts";
 
-type Kind = "Router" | "InferenceModelRewrite" | "InferenceObjective" | "EndpointPickerConfig";
+type Kind = "Router" | "Pool" | "InferenceModelRewrite" | "InferenceObjective" | "EndpointPickerConfig";
 
 /** The second one is for clusters, whose API groups have a dot. */
 export const ROUTER_VERSIONS = ["signalbox/v1", "signalbox.dev/v1"] as const;
@@ -11,6 +11,7 @@ export const PICKER_VERSIONS = ["llm-d.ai/v1alpha1", "llm-d.ai/v1", "inference.n
 
 const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
   Router: ROUTER_VERSIONS,
+  Pool: ROUTER_VERSIONS,
   InferenceModelRewrite: REWRITE_VERSIONS,
   InferenceObjective: REWRITE_VERSIONS,
   EndpointPickerConfig: PICKER_VERSIONS,
@@ -21,6 +22,7 @@ const KINDS = Object.keys(VERSIONS) as readonly Kind[];
 export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Record<Kind, readonly ConfigDocument[]>> {
   const sorted: Record<Kind, ConfigDocument[]> = {
     Router: [],
+    Pool: [],
     InferenceModelRewrite: [],
     InferenceObjective: [],
     EndpointPickerConfig: [],

@@ -94,7 +94,7 @@ function rulesOf(resource: RewriteResource, resourceName: string): readonly Plac
     const read: RewriteRule = {
       name: `${resourceName}/${index}`,
       models: [...new Set((rule.matches ?? []).map(({ model }) => model.value))],
-      targets: rule.targets.map(({ modelRewrite, weight = 1 }) => ({ name: modelRewrite, weight })),
+      targets: rule.targets.map(({ modelRewrite, weight = 1, pool }) => ({ name: modelRewrite, weight, ...(pool && { pool }) })),
       stickyHeader: rule.sticky?.header.toLowerCase() ?? "",
       onUnavailable: rule.onUnavailable ?? "refuse",
     };

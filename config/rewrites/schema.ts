@@ -3,7 +3,7 @@ import { REWRITE_VERSIONS } from "../read/kinds.ts";
 import { poolRef } from "../schema/pool-ref.ts";
 import { headerName, whole } from "../schema/values.ts";
 
-// The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
+// The schema of an InferenceModelRewrite: the reference's resource, plus three keys of our own: two at the end of a rule, one of a target.
 
 /** The annotation in which a resource brings the guards of its own targets. */
 export const GUARD_ANNOTATION = "signalbox/guard";
@@ -39,6 +39,11 @@ const target = z.strictObject({
   modelRewrite: lineOfText.describe("The model or adapter name that the replica gets."),
   weight: whole(0, 1_000_000)
     .describe("Share of the traffic relative to the other targets; 0 is listed but drained. On every target or on none.")
+    .optional(),
+  pool: lineOfText
+    .describe(
+      "The pool whose replicas get it: the name of a Pool document, or spec.pool.name of the Router document. Signalbox only.",
+    )
     .optional(),
 });
 

@@ -56,7 +56,7 @@ export interface PickerParts {
 
 /**
  * Reads a Router document, together with endpoints from elsewhere and the reference's config if there is one. Adds the files that
- * it refers to to `files`.
+ * it refers to to `files`. `hasPools`: its own pool may be empty, because there are others.
  */
 export async function readRouter(
   resource: Resource<RouterDocument>,
@@ -66,6 +66,7 @@ export async function readRouter(
   files: Set<string>,
   tlsFiles: TlsFiles,
   running?: RunningPlugins,
+  hasPools = false,
 ): Promise<RouterParts> {
   const { document, report, wasCut } = resource;
   const { spec } = document;
@@ -85,7 +86,7 @@ export async function readRouter(
   const found = poolOfFeatures(features, spec);
   const isFeatureCut = features.some(({ section }) => wasCut(["spec", section.key]));
   const isFoundElsewhere = found !== undefined || isFeatureCut || wasCut(["spec", "pool", "endpoints"]);
-  if (entries.length === 0 && !isFoundElsewhere) refuseEmptyPool(known, report);
+  if (entries.length === 0 && !isFoundElsewhere && !hasPools) refuseEmptyPool(known, report);
   const endpoints = readEndpoints(entries);
   const { cors, tls: written, ...address } = spec.listen;
   const tls = await readServerTls(written, ["spec", "listen", "tls"], resource, tlsFiles, files);

@@ -8,6 +8,7 @@ import type { EnterSlot } from "./slots/enter.ts";
 import type { LinesSlot } from "./slots/lines.ts";
 import type { LostSlot } from "./slots/lost.ts";
 import type { PlanSlot } from "./slots/plan.ts";
+import type { PoolSlot } from "./slots/pool.ts";
 import type { SendSlot } from "./slots/send.ts";
 import type { SettledSlot } from "./slots/settled.ts";
 import type { SharedSlot } from "./slots/shared.ts";
@@ -29,6 +30,7 @@ export interface Feature<Config extends RunningConfigView = RunningConfigView>
   extends UpgradeSlot,
     EnterSlot,
     DecodeSlot,
+    PoolSlot,
     AdmitSlot,
     AnswerSlot,
     PlanSlot,

@@ -18,6 +18,8 @@ export interface RequestRecord {
   readonly principal?: Principal | undefined;
   /** Of which session it is a turn; absent if it is of none, or nobody looks for sessions. */
   readonly session?: SessionTurn | undefined;
+  /** The pool that it was sent to, or was to be; absent where there is only one. */
+  readonly pool?: string | undefined;
   /** How it waited for room in the pool; absent if it did not. */
   readonly wait?: WaitRecord | undefined;
   /** Every try at an endpoint for its response, in order. */

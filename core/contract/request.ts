@@ -67,7 +67,7 @@ export interface DrawMethod {
   /** The header's name; "" for share. Never its value. */
   readonly header: string;
   /** The targets that took part, with their relative weights. */
-  readonly targets: readonly { readonly name: string; readonly weight: number }[];
+  readonly targets: readonly { readonly name: string; readonly weight: number; readonly pool?: string }[];
 }
 
 /** never: only replicas that list it; configured: the config names it as a target; asked: a client named it, and the config allows that. */

@@ -29,12 +29,16 @@ export interface TargetQuestion {
   readonly served: NameSet;
   /** Whether a target that is not served may be sent to a replica that may load it, and not all of them have refused it lately. */
   mayBeLoaded(target: string): boolean;
+  /** Whether a target's own pool serves it, or may load it; absent where there is one pool, of which the two above tell. */
+  isAvailable?: ((target: DrawMethod["targets"][number]) => boolean) | undefined;
 }
 
 export interface TargetDraw {
   readonly target: string;
   /** Name of the rule, shown in the decision. */
   readonly rule: string;
+  /** The pool that the target is in; absent: as for requests without a rule. */
+  readonly pool?: string;
   /** How it was drawn, shown in the decision. */
   readonly method?: DrawMethod | undefined;
 }

@@ -14,7 +14,19 @@ import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { isProbePath } from "../own-routes.ts";
-import { admit, admitAgain, answer, copy, decideAgain, decode, enter, route, routeAgain, upgrade } from "../pipeline.ts";
+import {
+  admit,
+  admitAgain,
+  answer,
+  copy,
+  decideAgain,
+  decode,
+  enter,
+  fallsBack,
+  route,
+  routeAgain,
+  upgrade,
+} from "../pipeline.ts";
 import { forgetBody } from "../request/parse.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
 import { Run } from "../run.ts";
@@ -158,8 +170,16 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   failed(thrown: unknown): void {
     if (this.#isOver) return;
     const error = errorOf(thrown);
+    if (fallsBack(this.#run, error)) return this.#startOver();
     this.#close();
     this.#end(endWithError(error, this.#run, this.#forward?.takesErrorEvent ?? false), error);
+  }
+
+  /** In another pool. */
+  #startOver(): void {
+    this.#forward?.close();
+    this.#forward = undefined;
+    this.#orFail(() => this.#admit());
   }
 
   #orFail(step: () => void): void {
@@ -268,9 +288,10 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   /** Sends it to a replica. */
   #send(): void {
     const run = this.#run;
-    this.#forward = route(run, this);
-    this.#forward.begin(run.ticket.times.decidedAtMs);
-    if (!this.#isOver) copy(run);
+    const forward = route(run, this);
+    this.#forward = forward;
+    forward.begin(run.ticket.times.decidedAtMs);
+    if (!this.#isOver && this.#forward === forward) copy(run);
   }
 
   /** Ends the work under way. Releases the body's memory if it is certain that nothing reads it any more. */

@@ -15,9 +15,10 @@ export function drawTarget(
   config: ActiveConfig,
   facts: Facts,
   load: LoadView,
+  isAvailable?: TargetQuestion["isAvailable"],
 ): TargetDraw | undefined {
   if (modelSpan[0] < 0 || config.rewriters.length === 0) return undefined;
-  const asked = new Question(model, head, config, facts, load);
+  const asked = new Question(model, head, config, facts, load, isAvailable);
   for (const rewriter of config.rewriters) {
     const draw = drawBy(rewriter, asked);
     if (draw === undefined) continue;
@@ -47,17 +48,26 @@ class Question implements TargetQuestion {
   readonly model: string;
   readonly headers: TargetQuestion["headers"];
   readonly served: NameSet;
+  readonly isAvailable: TargetQuestion["isAvailable"];
   readonly #config: ActiveConfig;
   readonly #facts: Facts;
   readonly #load: LoadView;
 
-  constructor(model: string, headers: TargetQuestion["headers"], config: ActiveConfig, facts: Facts, load: LoadView) {
+  constructor(
+    model: string,
+    headers: TargetQuestion["headers"],
+    config: ActiveConfig,
+    facts: Facts,
+    load: LoadView,
+    isAvailable: TargetQuestion["isAvailable"],
+  ) {
     this.model = model;
     this.headers = headers;
     this.served = facts.served;
     this.#config = config;
     this.#facts = facts;
     this.#load = load;
+    this.isAvailable = isAvailable;
   }
 
   mayBeLoaded(target: string): boolean {

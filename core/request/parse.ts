@@ -37,7 +37,7 @@ export function withTarget(
   const { ticket, head } = run;
   const parser = run.parser!;
   const body = run.body!;
-  const draw = drawTarget(parsed, head, config, facts, load);
+  const draw = run.draw ?? drawTarget(parsed, head, config, facts, load);
   const target = draw?.target ?? parsed.model;
   const promptParts = tokenScale.parts.counted(target, parsed.promptParts ?? NO_PARTS);
   const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens) + tokensOf(promptParts);

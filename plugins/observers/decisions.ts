@@ -125,6 +125,7 @@ function keep(record: Outcome): EndedRequest {
     finishReason: record.finishReason,
     principal: record.principal,
     session: record.session,
+    pool: record.pool,
     wait: record.wait,
     attempts: record.attempts,
     prefill: record.prefill,

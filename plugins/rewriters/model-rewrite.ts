@@ -5,7 +5,11 @@ import { drawShare, targetAt } from "./share-draw.ts";
 import { shuffledTurn } from "./shuffled-turn.ts";
 import { stickyPosition } from "./sticky-position.ts";
 
-const target = z.strictObject({ name: z.string().min(1), weight: z.int().min(0).max(1_000_000) });
+const target = z.strictObject({
+  name: z.string().min(1),
+  weight: z.int().min(0).max(1_000_000),
+  pool: z.string().exactOptional(),
+});
 
 const rule = z.strictObject({
   name: z.string().min(1),
@@ -95,7 +99,8 @@ function targetDrawer(rule: Rule, isShuffled: boolean): TargetDrawer {
     const index = pin ? targetAt(weights, stickyPosition(name, pin)) : drawShare(weights, turnOf(weights, count));
     const by = pin ? "header" : "share";
     const method = targets === all ? usual[by] : { ...usual[by], targets };
-    return { target: targets[index]!.name, rule: name, method };
+    const { name: target, pool } = targets[index]!;
+    return { target, rule: name, method, ...(pool !== undefined && { pool }) };
   };
 }
 
@@ -104,7 +109,8 @@ const weightsOf = (targets: readonly Target[]) => targets.map(({ weight }) => we
 /** With "redistribute", the targets that are served or may be loaded, or all if none is; with "refuse", all. */
 function eligibleTargets({ targets, onUnavailable }: Rule, asked: TargetQuestion): readonly Target[] {
   if (onUnavailable === "refuse") return targets;
-  const isAvailable = (name: string) => asked.served.has(name) || asked.mayBeLoaded(name);
-  const available = targets.filter(({ name, weight }) => weight > 0 && isAvailable(name));
+  const isAvailable = (target: Target) =>
+    asked.isAvailable?.(target) ?? (asked.served.has(target.name) || asked.mayBeLoaded(target.name));
+  const available = targets.filter((target) => target.weight > 0 && isAvailable(target));
   return available.length > 0 ? available : targets;
 }

@@ -69,6 +69,7 @@ type Config = AdmissionSettings | undefined;
 /** `spec.admission`. */
 export const admissionSection = {
   key: "admission",
+  inPools: "inherited",
   schema: admission
     .describe("Lets requests wait at the router while no replica has room for them. Default: they go to the engines' own queues.")
     .optional() as z.ZodType<Written>,

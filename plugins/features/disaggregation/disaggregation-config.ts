@@ -71,6 +71,7 @@ const pathOf = (leg: LegRole) => `disaggregation.${leg}`;
 /** `spec.disaggregation`. */
 export const disaggregationSection = {
   key: "disaggregation",
+  inPools: "own",
   schema: disaggregation
     .describe(
       "Has prompts processed on other replicas than their answers are generated on. Labels (llm-d.ai/role) or spec.pool.roles say which replicas do what. Default: off.",

@@ -39,6 +39,7 @@ const ejection = section(EJECTION).transform((spec) => ({ isOn: true, ...spec })
 /** `spec.ejection`. */
 export const ejectionSection = {
   key: "ejection",
+  inPools: "inherited",
   schema: orElse<EjectionSettings>(
     z
       .union([z.literal(false).transform(() => ({ ...DEFAULT_EJECTION, isOn: false })), ejection])

@@ -49,6 +49,7 @@ type Written = KvEventsSettings | undefined;
 /** `spec.kvEvents`. */
 export const kvEventsSection = {
   key: "kvEvents",
+  inPools: "own",
   schema: kvEvents
     .describe(
       "Follows what vLLM and SGLang publish of their caches (docs/kv-events.md), and believes it while responses confirm it. Default: off.",

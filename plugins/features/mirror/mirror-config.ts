@@ -43,6 +43,7 @@ const mirrors = z
 /** `spec.mirrors`. */
 export const mirrorSection = {
   key: "mirrors",
+  inPools: "own",
   schema: orElse<readonly MirrorSettings[]>(mirrors, []),
   of: (features: FeatureConfigs) => (features.get("mirrors") ?? []) as readonly MirrorSettings[],
   read: (written: readonly MirrorSettings[], { rewrites, router }) =>

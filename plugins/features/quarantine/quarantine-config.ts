@@ -26,6 +26,7 @@ const quarantine = section(QUARANTINE).transform((spec) => ({ isOn: true, ...spe
 /** `spec.quarantine`. */
 export const quarantineSection = {
   key: "quarantine",
+  inPools: "inherited",
   schema: orElse<QuarantineSettings>(
     z
       .union([z.literal(false).transform(() => ({ ...DEFAULTS, isOn: false })), quarantine])

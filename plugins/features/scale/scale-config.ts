@@ -22,6 +22,7 @@ type Written = ScaleSettings | undefined;
 /** `spec.scale`. */
 export const scaleSection = {
   key: "scale",
+  inPools: "own",
   schema: section(SCALE)
     .describe("Says how many replicas are wanted (GET /scale on the admin port, metrics), for autoscalers. Default: off.")
     .optional() as z.ZodType<Written>,

@@ -62,6 +62,7 @@ type Written = SessionSettings | undefined;
 /** `spec.sessions`. */
 export const sessionsSection = {
   key: "sessions",
+  inPools: "inherited",
   schema: sessions
     .describe("Learns which requests are turns of one session: who is on which replica, how large, idle since. Default: off.")
     .optional() as z.ZodType<Written>,

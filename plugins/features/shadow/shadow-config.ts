@@ -29,6 +29,7 @@ type Shadow = ShadowConfig | undefined;
 /** `spec.shadow`. */
 export const shadowSection = {
   key: "shadow",
+  inPools: "own",
   schema: shadow
     .describe("A second profile that decides on the same facts; only where it differs is shown. Default none.")
     .optional() as z.ZodType<Written>,

@@ -32,6 +32,7 @@ const stored = section(STORED).transform((spec) => ({ isOn: true, ...spec }));
 /** `spec.stored`. */
 export const storedSection = {
   key: "stored",
+  inPools: "inherited",
   schema: orElse<StoredSettings>(
     z
       .union([z.literal(false).transform(() => ({ ...DEFAULTS, isOn: false })), stored])

@@ -1,0 +1,102 @@
+import { lineOfText, z } from "../../core/contract/options.ts";
+import type { FallbackTarget, PoolPlan } from "../../core/router-config.ts";
+import { RETRIES } from "../../core/settings/tables.ts";
+import { type SectionFeature, sectionFeatures } from "../feature.ts";
+import type { Registry } from "../plugins/instances.ts";
+import { pluginEntry } from "../plugins/read.ts";
+import { ROUTER_VERSIONS } from "../read/kinds.ts";
+import { poolSchema } from "../router/pool.ts";
+import { profileSchema } from "../schema/profile.ts";
+import { section } from "../schema/section.ts";
+import { headerName, instanceName } from "../schema/values.ts";
+
+// The schema of a Pool document: who goes there, and those sections of a Router document that each pool has for itself.
+
+const MOST_NAMES = 1_000;
+const names = z.array(lineOfText).min(1).max(MOST_NAMES);
+
+/** The key of those pools that take what a pool can't serve, in a Router document and in a Pool. */
+export const FALLBACK_KEY = "fallback";
+
+const fallbackTarget = z.union([
+  instanceName.transform((pool) => ({ pool, model: undefined })),
+  z
+    .strictObject({
+      pool: instanceName.describe("The other pool's name."),
+      modelRewrite: lineOfText.describe("The model that its replicas get. Default: the same as here.").optional(),
+    })
+    .transform(({ pool, modelRewrite }) => ({ pool, model: modelRewrite })),
+]);
+
+export const fallbackSchema = z
+  .array(fallbackTarget)
+  .max(16)
+  .describe(
+    "Pools that get, in this order, what this one can't serve because it is full or has no replica: names, or { pool: NAME, modelRewrite: MODEL }. Default none.",
+  )
+  .optional();
+
+/** What runs of it all: the value of `features` under that key. */
+export interface PoolsConfig {
+  /** Where requests of the router's own pool go that it can't serve. */
+  readonly own: readonly FallbackTarget[];
+  readonly pools: readonly PoolPlan[];
+}
+
+/** What a Pool document has beside sections of the Router document. */
+const selectors = {
+  models: names
+    .describe(
+      'Models whose requests go there: names as clients write them, or targets of rewrites. "llama-*" is for each that begins so, "*" for all.',
+    )
+    .optional(),
+  headers: z
+    .record(headerName, names)
+    .describe('Requests go there that have one of these values in each of these headers; "*" is any value.')
+    .optional(),
+  keys: names
+    .describe('Requests of these keys go there: names of spec.auth.keys, or "web-*" for each that begins so.')
+    .optional(),
+  [FALLBACK_KEY]: fallbackSchema,
+};
+
+/** The keys of a Pool document that no Router document has. */
+export const SELECTORS: readonly string[] = Object.keys(selectors);
+
+/** Sections of the Router document that are for all requests of a pool, and that it has from there where it says nothing. */
+export const INHERITED: readonly string[] = ["plugins", "profiles", "retries"];
+
+const ofPools = (features: readonly SectionFeature[]): Readonly<Record<never, z.ZodType>> =>
+  Object.fromEntries(
+    features.flatMap(({ section: { key, schema, inPools } }) => (inPools === undefined ? [] : [[key, schema] as const])),
+  );
+
+const documentWith = (features: readonly SectionFeature[]) =>
+  z.strictObject({
+    $schema: z.string().describe("For editors; ignored.").optional(),
+    apiVersion: z.enum(ROUTER_VERSIONS),
+    kind: z.literal("Pool"),
+    metadata: z.looseObject({ name: instanceName.describe("The pool's name; no two pools have the same one.") }),
+    spec: z.strictObject({
+      ...selectors,
+      pool: poolSchema.omit({ name: true }).describe("Its replicas, as spec.pool of the Router document has them.").optional(),
+      plugins: z.array(pluginEntry).describe("Its plugins, in place of those of the Router document.").optional(),
+      profiles: z
+        .array(profileSchema)
+        .describe("How an endpoint is chosen, in place of the Router document's profile.")
+        .optional(),
+      ...ofPools(features),
+      retries: section(RETRIES).describe("What may be tried again, and how often.").optional(),
+    }),
+  });
+
+const known = new WeakMap<Registry, ReturnType<typeof documentWith>>();
+
+/** The schema of a document of kind Pool, where these plugins are known. */
+export function poolDocument(registry: Registry): ReturnType<typeof documentWith> {
+  const made = known.get(registry) ?? documentWith(sectionFeatures(registry));
+  known.set(registry, made);
+  return made;
+}
+
+export type PoolDocument = z.infer<ReturnType<typeof documentWith>>;
