@@ -135,7 +135,8 @@ export async function loadTexts(
 
   const names = texts.map(({ file }) => file);
   const known = isRewriteKnown ? rewrites : undefined;
-  const alone = { registry, picker, files, problems, warnings, resources, rules, known, objectives, pools: [] };
+  const sections = sectionFeatures(registry);
+  const alone = { registry, sections, picker, files, problems, warnings, resources, rules, known, objectives, pools: [] };
   const pools = router === undefined ? [] : await readPools(documents.Pool, routerDocuments[0], router, alone, tlsFiles, running);
   const read = resource && router && (await readSections(resource, router, { ...alone, pools }));
   if (problems.length > 0 || resource === undefined || router === undefined || read === undefined)
@@ -145,8 +146,8 @@ export async function loadTexts(
       files,
       features: read?.features,
     };
-  const sections = { ...read, features: withRouterSettings(sectionFeatures(registry), read.features) };
-  const { instances, ...plan } = settledPlan(resource, router, sections, alone, rewrites, sectionFeatures(registry));
+  const features = withRouterSettings(sections, read.features);
+  const { instances, ...plan } = settledPlan(resource, router, { ...read, features }, alone, rewrites);
   warnings.push(...unusedPlugins([plan.config.profile, ...otherProfiles(plan.sections, read.features).values()], instances));
   return {
     ...plan,
@@ -154,7 +155,7 @@ export async function loadTexts(
     pickedSections: picker === undefined ? new Set() : sectionsIn(picker, resource.document.spec),
     texts: texts.filter(({ file }) => !elsewhere.has(file)),
     elsewhere,
-    pools: poolsOf(sections.features),
+    pools: poolsOf(features),
     files,
     positionOf: resource.positionOf,
     warnings: inReadingOrder(warnings, names),

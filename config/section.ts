@@ -83,6 +83,8 @@ export interface ConfigAround {
   /** Priorities by the names of the InferenceObjective documents. */
   readonly objectives: ReadonlyMap<string, number>;
   readonly listed: ListedPlugins;
+  /** The router's own pool: its name, and whether the config says where it has replicas from. */
+  readonly own: { readonly name: string; readonly hasReplicas: boolean };
   /** Of the Pool documents, as far as they could be read. */
   readonly pools: readonly PoolPlan[];
   /** Whether the config says which plugins decide for the clients; otherwise all that are listed do. */

@@ -1,3 +1,4 @@
+import type { Endpoint } from "./contract/endpoint.ts";
 import type { Feature } from "./contract/feature.ts";
 
 /** The slots that requests meet on their way, in this order. */
@@ -42,6 +43,11 @@ export function slotsOf(features: readonly NamedFeature[]): Slots {
   const filled = (name: Slot) => features.filter(({ plugin }) => plugin[name] !== undefined);
   // Each list has the features that have this method, which the compiler can't follow.
   return Object.fromEntries(SLOTS.map((name) => [name, filled(name)])) as unknown as Slots;
+}
+
+/** The endpoints of pools beside the router's own. */
+export function endpointsElsewhere(features: readonly NamedFeature[]): readonly Endpoint[] {
+  return features.flatMap(({ plugin }) => plugin.endpointsElsewhere?.() ?? []);
 }
 
 export const NO_SLOTS = slotsOf([]);

@@ -24,6 +24,7 @@ import kubernetes from "./features/kubernetes/feature.ts";
 import kvEvents from "./features/kv-events/feature.ts";
 import mirror from "./features/mirror/feature.ts";
 import models from "./features/models/feature.ts";
+import pools from "./features/pools/feature.ts";
 import quarantine from "./features/quarantine/feature.ts";
 import refusedPaths from "./features/refused-paths/feature.ts";
 import rollouts from "./features/rollouts/feature.ts";
@@ -98,7 +99,7 @@ const definitions: readonly Definition[] = [
   ...[consecutiveFailures, missingModel, malformedResponses, emptyAnswers, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
   ...[conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirror, disaggregation],
-  ...[ejection, kubernetes, rollouts, kvEvents, shared],
+  ...[ejection, kubernetes, rollouts, kvEvents, shared, pools],
   ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
 ];
 

@@ -48,9 +48,11 @@ export async function readPool(
   const parts = await readRouter(merged, registry, [], undefined, files, tlsFiles, plugins);
   if (resource.document.spec.plugins !== undefined) refuseOtherKinds(parts.listed, merged);
   const listed = ofPools(parts.listed);
-  const read = await readSections(merged, { ...parts, listed }, beside);
+  const sections = beside.sections.filter(({ section }) => section.inPools !== undefined);
+  const ofPool = { ...beside, sections };
+  const read = await readSections(merged, { ...parts, listed }, ofPool);
   if (problems.length > problemsBefore) return undefined;
-  return { pool: planOf(resource, merged, { ...parts, listed }, read, registry, beside), resource };
+  return { pool: planOf(resource, merged, { ...parts, listed }, read, ofPool), resource };
 }
 
 function planOf(
@@ -58,13 +60,11 @@ function planOf(
   merged: Resource<RouterDocument>,
   parts: Parameters<typeof settledPlan>[1],
   read: Parameters<typeof settledPlan>[2],
-  registry: Registry,
   beside: Beside,
 ): PoolPlan {
   const { models = [], headers = {}, keys = [], fallback = [] } = spec;
-  const sections = sectionFeatures(registry).filter(({ section }) => section.inPools !== undefined);
   const takes = ({ definition }: Instance) => isOfPools(definition.kind);
-  const { instances: _, ...plan } = settledPlan(merged, parts, read, beside, [], sections, takes);
+  const { instances: _, ...plan } = settledPlan(merged, parts, read, beside, [], takes);
   const lower = Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values] as const);
   return { name: metadata.name, models, headers: new Map(lower), keys, fallback, plan };
 }

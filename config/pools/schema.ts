@@ -40,6 +40,8 @@ export const fallbackSchema = z
 export interface PoolsConfig {
   /** Where requests of the router's own pool go that it can't serve. */
   readonly own: readonly FallbackTarget[];
+  /** Whether the config says where the router's own pool has replicas from. */
+  readonly hasOwnReplicas: boolean;
   readonly pools: readonly PoolPlan[];
 }
 

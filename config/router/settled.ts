@@ -8,7 +8,15 @@ import type { Resource } from "../read/fit.ts";
 import type { Path, Problem } from "../read/problems.ts";
 import type { PlacedRule } from "../rewrites/read.ts";
 import type { RewriteDocument } from "../rewrites/schema.ts";
-import { builtInsOfFeatures, instancesOfFeatures, neededPlugins, otherProfiles, readFeatures, settingsWith } from "./features.ts";
+import {
+  builtInsOfFeatures,
+  instancesOfFeatures,
+  neededPlugins,
+  otherProfiles,
+  poolOfFeatures,
+  readFeatures,
+  settingsWith,
+} from "./features.ts";
 import { readProfile, routerProfile } from "./profile.ts";
 import type { PickerParts, RouterParts } from "./read.ts";
 import type { RouterDocument } from "./schema.ts";
@@ -16,6 +24,8 @@ import type { RouterDocument } from "./schema.ts";
 /** What a Router document is read beside. */
 export interface Beside {
   readonly registry: Registry;
+  /** The features whose sections are read. */
+  readonly sections: readonly SectionFeature[];
   readonly picker: PickerParts | undefined;
   readonly files: Set<string>;
   readonly problems: Problem[];
@@ -37,17 +47,18 @@ export interface ReadSections {
 export async function readSections(
   resource: Resource<RouterDocument>,
   router: RouterParts,
-  { registry, picker, known, objectives, ...around }: Beside,
+  { registry, sections, picker, known, objectives, ...around }: Beside,
 ): Promise<ReadSections> {
   const shuffled = new Set<string>();
   const { spec } = resource.document;
-  const features = await readFeatures(sectionFeatures(registry), spec, picker?.features ?? {}, {
+  const features = await readFeatures(sections, spec, picker?.features ?? {}, {
     ...around,
     router: resource,
     objectives: new Map(objectives.map(({ name, priority }) => [name, priority])),
     // A rule that can't be read may be the one that a section names.
     rewrites: known,
     listed: router.listed,
+    own: { name: router.config.pool.name, hasReplicas: hasReplicas(resource, router, registry) },
     hasProfile: picker !== undefined || (spec.profiles?.length ?? 0) > 0,
     readProfile(written, path) {
       const inPicker = isIn(resource.document, path) ? undefined : picker?.others.get(path.slice(1).join("."));
@@ -73,9 +84,8 @@ export function settledPlan(
   resource: Resource<RouterDocument>,
   { config, listed }: { readonly config: RouterParts["config"]; readonly listed: ListedPlugins },
   { features, shuffled }: ReadSections,
-  { registry, objectives }: Pick<Beside, "registry" | "objectives">,
+  { registry, sections, objectives }: Pick<Beside, "registry" | "sections" | "objectives">,
   rewrites: readonly RewriteRule[],
-  sections: readonly SectionFeature[],
   takes: (instance: Instance) => boolean = () => true,
 ): SettledPlan {
   const written = otherProfiles(sections, features);
@@ -93,6 +103,11 @@ export function settledPlan(
     isolate,
     instances,
   };
+}
+
+function hasReplicas({ document }: Resource<RouterDocument>, { config, listed }: RouterParts, registry: Registry): boolean {
+  const isFound = [...listed.instances.values()].some(({ definition }) => definition.kind === "discovery");
+  return config.pool.endpoints.length > 0 || isFound || poolOfFeatures(sectionFeatures(registry), document.spec) !== undefined;
 }
 
 function isIn(document: unknown, path: Path): boolean {

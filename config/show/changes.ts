@@ -3,8 +3,10 @@ import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfi
 import type { CertificatePair, CredentialSettings, ReplicaTls, ServerTls, Settings } from "../../core/settings.ts";
 import type { LoadedConfig } from "../load.ts";
 import { isOfOther } from "../plugins/own-instances.ts";
+import { poolsOf } from "../pools/read.ts";
 import { listed, named } from "../read/differences.ts";
 import { describe, type Path, type Problem, problemAt } from "../read/problems.ts";
+import { poolChanges } from "./pool-changes.ts";
 
 const RESTART = "It can't change while the router runs: restart the router to change it.";
 
@@ -41,11 +43,14 @@ function addressValues(section: string, { host, port, isPortShared, tls }: Liste
 
 const shown = (value: unknown) => (Array.isArray(value) ? JSON.stringify(value) : describe(value));
 
+/** What of a config is compared; a pool has one too. */
+export type ShownConfig = Pick<LoadedConfig, "config" | "definitions" | "sections">;
+
 /**
  * What the next config changes, in words, each on one line; empty if it would run as the one before does. Addresses that can't
  * change are left out.
  */
-export function changesBetween(running: LoadedConfig, next: LoadedConfig): readonly string[] {
+export function changesBetween(running: ShownConfig, next: ShownConfig): readonly string[] {
   const { pool, profile, rewrites, settings } = running.config;
   const after = next.config;
   return [
@@ -63,6 +68,7 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...(isDeepStrictEqual(revealed(settings.credentials), revealed(after.settings.credentials)) ? [] : [KEYS_CHANGED]),
     ...named("settings", withoutOwnLines(settings), withoutOwnLines(after.settings)),
     ...featureChanges(running, after),
+    ...poolChanges(poolsOf(running.config.features), poolsOf(after.features), changesBetween),
   ];
 }
 
@@ -80,7 +86,7 @@ function revealed(credentials: CredentialSettings | undefined): unknown {
 }
 
 function featureChanges(
-  { config: { features: before }, sections }: LoadedConfig,
+  { config: { features: before }, sections }: ShownConfig,
   { features: after }: RouterConfig,
 ): readonly string[] {
   return sections.flatMap(({ section }) => {
@@ -138,7 +144,7 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 /** Instances whose parameters come from elsewhere in the config: the change is named there. */
 const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite", "keys"]);
 
-function instancesOf({ config, definitions }: LoadedConfig) {
+function instancesOf({ config, definitions }: ShownConfig) {
   const instances = config.plugins.filter(({ name }) => !isOfOther(name));
   return instances.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
     const own = position === undefined && DERIVED.has(type) ? undefined : parameters;
@@ -155,5 +161,9 @@ function isSameInstance({ definition, ...one }: Instance, { definition: other, .
 }
 
 function weightsText(...rules: readonly RewriteRule[]): string {
-  return rules.map(({ targets }) => targets.map(({ name, weight }) => `${name} ${weight}`).join(", ")).join(" -> ");
+  return rules
+    .map(({ targets }) =>
+      targets.map(({ name, weight, pool }) => `${name}${pool === undefined ? "" : `@${pool}`} ${weight}`).join(", "),
+    )
+    .join(" -> ");
 }

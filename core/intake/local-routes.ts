@@ -2,6 +2,7 @@ import { isServing } from "../contract/endpoint.ts";
 import { respondWithJson } from "../errors/error-response.ts";
 import { isProbePath } from "../own-routes.ts";
 import type { Run } from "../run.ts";
+import { endpointsElsewhere } from "../slots.ts";
 import { answerPreflight, isPreflight } from "./preflight.ts";
 
 /**
@@ -19,7 +20,7 @@ export function respondLocally(run: Run, lines: string): number {
 function respondReady(run: Run, lines: string): number {
   const { pool, identity } = run.parts;
   const { isStopping } = identity;
-  const { endpoints } = pool.facts;
+  const endpoints = [...pool.facts.endpoints, ...endpointsElsewhere(run.config.modules)];
   const ready = endpoints.filter(isServing).length;
   const document = { ready, endpoints: endpoints.length, ...(isStopping && { stopping: true }) };
   if (ready > 0 && !isStopping) return respond(run, 200, lines, document);

@@ -27,7 +27,7 @@ type Called =
 const CALLED: Readonly<Record<Called, true>> = {
   ...{ span: true, kind: true, text: true, flag: true, count: true, countElements: true },
   ...{ now: true, wall: true, after: true, every: true, info: true, warn: true, error: true, print: true },
-  ...{ get: true, has: true, isFor: true, mayBeLoaded: true, insert: true },
+  ...{ get: true, has: true, isFor: true, mayBeLoaded: true, isAvailable: true, insert: true },
   ...{ matchedBlocks: true, matchedTokens: true, matchedFraction: true, displacedTokens: true, tokensIn: true },
   ...{ inFlight: true, prefillTokens: true, remainingPrefill: true, waitingPrompts: true, prefillRate: true, isRateKnown: true },
   ...{ waiting: true, running: true, kvUsage: true, attributes: true, scrapedAtMs: true, freshness: true },

@@ -2,6 +2,8 @@ import type { ActiveConfig } from "../../../core/active-config.ts";
 import type { TargetMapping } from "../../../core/contract/rewriter.ts";
 import { modelNotFound } from "../../../core/report/model-names.ts";
 import type { Run } from "../../../core/run.ts";
+import { endpointsElsewhere } from "../../../core/slots.ts";
+import { type Facts, factsOf } from "../../../core/state/facts.ts";
 import { aboutModel, aboutTargets } from "./model-cards.ts";
 
 export function modelList(run: Run): unknown {
@@ -21,18 +23,28 @@ export function oneModel(run: Run, rest: string): unknown {
 }
 
 /** Every name that this client may ask for now: of the models of available endpoints, and of the names of exact rewrites. */
-function namesFor({ ticket, config: { rewriters }, parts }: Run) {
+function namesFor(run: Run) {
+  const { ticket, config } = run;
+  const { rewriters } = config;
   const allowed = ticket.principal?.models;
   const isAllowed = (name: string) => allowed === undefined || allowed.has(name);
   const clientModels = rewriters.flatMap(({ plugin }) => plugin.clientModels);
-  return { clientModels: clientModels.filter(isAllowed), listed: new Set([...parts.pool.facts.served].filter(isAllowed)) };
+  return { clientModels: clientModels.filter(isAllowed), listed: new Set([...factsOfAll(run).served].filter(isAllowed)) };
 }
 
-function shownModel(id: string, { config, parts }: Run): unknown {
-  const { facts } = parts.pool;
+function shownModel(id: string, run: Run): unknown {
+  const { config, parts } = run;
+  const facts = factsOfAll(run);
   const rule = rulesOf(config).find(({ models }) => models.includes(id));
   const about = rule === undefined ? aboutModel(id, facts) : aboutTargets(rule, facts);
   return { id, object: "model", created: parts.identity.startedAtS, owned_by: "signalbox", ...about };
+}
+
+/** Of all pools together. */
+function factsOfAll({ config, parts }: Run): Facts {
+  const { facts } = parts.pool;
+  const others = endpointsElsewhere(config.modules);
+  return others.length === 0 ? facts : factsOf([...facts.endpoints, ...others]);
 }
 
 function rulesOf({ rewriters }: ActiveConfig): readonly TargetMapping[] {

@@ -1,0 +1,126 @@
+import type { ErrorCode, RouterError } from "../../../core/contract/errors.ts";
+import type { AttemptFailure } from "../../../core/contract/outcome.ts";
+import type { TargetDraw } from "../../../core/contract/rewriter.ts";
+import { redistributes } from "../../../core/request/draw-target.ts";
+import type { Run } from "../../../core/run.ts";
+import { tellFeatures } from "../../../core/tell-features.ts";
+import type { Ticket } from "../../../core/ticket.ts";
+import type { AskedPlace, Places } from "./places.ts";
+import type { PoolPlace } from "./pool-place.ts";
+import type { PoolTally } from "./pool-tally.ts";
+
+/** The pools that one request was in. */
+interface Journey {
+  readonly asked: AskedPlace;
+  readonly why: string;
+  /** The newest last. */
+  readonly places: PoolPlace[];
+  /** Why it left each pool but the last. */
+  readonly errors: string[];
+}
+
+/** A pool is full, or has nobody. */
+const LEAVES: ReadonlySet<ErrorCode> = new Set([
+  ...(["queue_full", "queue_timeout", "saturated", "no_ready_endpoint", "target_unavailable", "upstream_unreachable"] as const),
+]);
+const NOBODY: ReadonlySet<ErrorCode> = new Set(["no_ready_endpoint", "target_unavailable", "upstream_unreachable"]);
+/** Tries that no replica has got a byte of. */
+const UNSENT: ReadonlySet<number | AttemptFailure> = new Set<AttemptFailure>([
+  "connect-failed",
+  "connect-timeout",
+  "saturated",
+  "removed",
+]);
+
+/** Brings requests into pools, and on into others. It outlives configs, because requests of an older one still go on. */
+export class Journeys {
+  readonly #tally: PoolTally;
+  readonly #open = new WeakMap<object, Journey>();
+
+  constructor(tally: PoolTally) {
+    this.#tally = tally;
+  }
+
+  choose(run: Run, places: Places): void {
+    const { ticket, head } = run;
+    const asked = { parsed: run.parsed!, head, key: ticket.principal?.name ?? "" };
+    const { place, draw, why } = places.choose(asked);
+    this.#open.set(ticket, { asked, why, places: [place], errors: [] });
+    enter(run, place, draw);
+    run.admissions = 0;
+  }
+
+  /** Whether the request goes on in another pool. */
+  fallBack(run: Run, error: RouterError, places: Places): boolean {
+    const { ticket } = run;
+    const journey = this.#open.get(ticket);
+    if (journey === undefined || !LEAVES.has(error.code) || !mayLeave(run)) return false;
+    const next = nextOf(run, error, journey, places);
+    if (next === undefined) return false;
+    const { place, draw } = next;
+    const from = journey.places.at(-1)!;
+    this.#tally.fellBack(from.name, place.name, error.code);
+    journey.errors.push(error.code);
+    journey.places.push(place);
+    enter(run, place, draw);
+    run.admissions = place.admittedAlready;
+    run.placedAt = -1;
+    return true;
+  }
+
+  /** Tells the features of those pools that it has left: their own slots are those of the last pool. */
+  settled(ticket: Ticket, log: Run["parts"]["services"]["log"]): void {
+    const journey = this.#open.get(ticket);
+    if (journey === undefined) return;
+    this.#tally.ended(journey.places.at(-1)!.name, ticket);
+    for (const place of journey.places.slice(0, -1)) tellFeatures(place.settled, log, (plugin) => plugin.settled(ticket));
+  }
+
+  /** Why it went where it went, in sentences. */
+  explain(ticket: object): readonly string[] {
+    const journey = this.#open.get(ticket);
+    if (journey === undefined) return [];
+    const moves = journey.errors.map((code, index) => {
+      const [from, to] = [journey.places[index]!, journey.places[index + 1]!];
+      return `The pool "${from.name}" could not take it (${code}), so it went on to "${to.name}".`;
+    });
+    return [journey.why, ...moves];
+  }
+}
+
+/** What one replica keeps is nowhere else, and what a replica may have got is not sent again. */
+function mayLeave({ parsed, ticket, response }: Run): boolean {
+  if (parsed!.names !== undefined || parsed!.isLookup === true || parsed!.isFollowUp === true || response.gateway !== undefined)
+    return false;
+  return ticket.attempts.every(({ result }) => UNSENT.has(result));
+}
+
+/** Another target of its rule, where that redistributes; else the next fallback of the first pool that it was not in yet. */
+function nextOf(
+  { ticket, draw: drawn }: Run,
+  error: RouterError,
+  { asked, places: been }: Journey,
+  places: Places,
+): { readonly place: PoolPlace; readonly draw: TargetDraw | undefined } | undefined {
+  const names = been.map(({ name }) => name);
+  const rule = drawn?.rule ?? ticket.request?.rule ?? "";
+  if (NOBODY.has(error.code) && rule !== "" && redistributes(rule, places.own.config)) {
+    const found = places.choose(asked, false, names);
+    if (!names.includes(found.place.name)) return found;
+  }
+  const first = been[0]!;
+  const fallback = first.fallback.find(({ pool }) => !names.includes(pool) && places.named(pool) !== undefined);
+  if (fallback === undefined) return undefined;
+  // A rule that stays inside of one pool draws again there.
+  const target = fallback.model ?? drawn?.target;
+  const draw = target === undefined ? undefined : { target, rule: "" };
+  return { place: places.named(fallback.pool)!, draw };
+}
+
+function enter(run: Run, { name, config, parts }: PoolPlace, draw: TargetDraw | undefined): void {
+  run.config = config;
+  run.parts = parts;
+  run.pool = parts.pool;
+  run.draw = draw;
+  run.ticket.pool = name;
+}
