@@ -26,6 +26,7 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     responseBytes: ended.responseBytes,
     cache: cacheOf(ended),
     principal: ended.principal === undefined ? null : { name: ended.principal.name, tenant: ended.principal.tenant },
+    ...(ended.pool !== undefined && { pool: ended.pool }),
     session: ended.session === undefined ? null : { ...ended.session, pausedMs: known(ended.session.pausedMs) },
     wait: ended.wait === undefined ? null : { ...ended.wait, waitedMs: known(ended.wait.waitedMs) },
     attempts: ended.attempts,

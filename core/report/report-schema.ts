@@ -164,6 +164,7 @@ export const decisionReportSchema = z.object({
     .object({ name: z.string(), tenant: z.string() })
     .nullable()
     .describe("Who asked, by its key; null where nobody knows."),
+  pool: z.string().optional().describe("The pool that it was in last; absent where there is only one."),
   session: session.nullable().default(null).describe("Of which session it is a turn; null if it is of none."),
   wait: wait.nullable().describe("How it waited for room in the pool; null if it did not."),
   attempts: listOf(attempt).describe("Every try at an endpoint, in order."),

@@ -52,10 +52,15 @@ function jsonLine(record: Outcome, time: string, routed: RoutingText, replay: bo
     `,"responseBytes":${jsonNumber(record.responseBytes)},"stream":${jsonBoolean(request?.isStream)}` +
     `,"promptTokens":${jsonNumber(promptTokens)},"outputTokens":${jsonNumber(record.outputTokens)}` +
     `,"outputEstimated":${jsonBoolean(record.isOutputEstimated)},"cachedTokens":${jsonNumber(usage?.cachedTokens)}` +
-    `,"predictedCachedTokens":${jsonNumber(record.predictedTokens)},"finishReason":"${jsonText(record.finishReason)}"${whoText(record.principal)}` +
+    `,"predictedCachedTokens":${jsonNumber(record.predictedTokens)},"finishReason":"${jsonText(record.finishReason)}"${whoText(record.principal)}${poolText(record.pool)}` +
     `${sessionText(record.session)}${record.prefill === undefined ? "" : prefillText(record.prefill)}` +
     `${replay ? prefixText(request) : ""}}`
   );
+}
+
+/** Only where there are several. */
+function poolText(pool: string | undefined): string {
+  return pool === undefined ? "" : `,"pool":"${jsonText(pool)}"`;
 }
 
 /** The parts of a line that most requests to one endpoint have in common. */

@@ -40,7 +40,7 @@ export class Places {
 
   /** `parts` are the front's. */
   constructor({ own, pools, hasOwnReplicas }: PoolsConfig, held: readonly HeldPool[], front: ActiveConfig, parts: RouterParts) {
-    const keys = new Set(held.flatMap(({ config }) => config.modules.map(({ name }) => name)));
+    const keys = new Set(held.flatMap(({ inner }) => inner.modules.map(({ name }) => name)));
     this.#front = front;
     this.#hasOwn = hasOwnReplicas;
     this.own = ownPlace(front, parts, own, keys);

@@ -16,11 +16,22 @@ export interface PoolPlace {
   readonly settled: Filled<"settled">;
 }
 
-/** A pool that runs, with the config of its own that requests use. */
+/** A pool that runs. */
 export interface HeldPool {
   readonly plan: PoolPlan;
   readonly router: Router;
+  /** Of the pool alone. */
+  readonly inner: ActiveConfig;
+  /** As its requests use it: what is for all pools is the front's. */
   readonly config: ActiveConfig;
+}
+
+/** Keeps the pool's own config from being disposed. Its features get to know what is the front's, such as the rewriters. */
+export function heldPool(plan: PoolPlan, router: Router, front: ActiveConfig): HeldPool {
+  const inner = router.configs.take();
+  const config = configOf(plan, inner, front);
+  for (const { plugin } of inner.modules) plugin.configured?.(config);
+  return { plan, router, inner, config };
 }
 
 /** The router's own pool, beside others with these features of their own. */
@@ -35,14 +46,18 @@ export function ownPlace(
   return placeOf(front.pool, fallback, { ...front, modules, slots: slotsOf(modules) }, partsOf(front, parts, parts), keys);
 }
 
-/** A pool behind a router of its own: what is for all pools is the front's, the rest is the pool's. */
-export function poolPlace({ plan: pool, router, config: inner }: HeldPool, front: ActiveConfig, parts: RouterParts): PoolPlace {
-  const { name, fallback, plan } = pool;
+/** A pool behind a router of its own. */
+export function poolPlace({ plan, router, inner, config }: HeldPool, front: ActiveConfig, parts: RouterParts): PoolPlace {
+  const keys = new Set(inner.modules.map((module) => module.name));
+  return placeOf(plan.name, plan.fallback, config, partsOf(front, parts, router), keys);
+}
+
+function configOf({ name, plan }: PoolPlan, inner: ActiveConfig, front: ActiveConfig): ActiveConfig {
   const keys = new Set(inner.modules.map((module) => module.name));
   const modules = [...front.modules.filter((module) => !keys.has(module.name)), ...inner.modules];
   const { retries, unlisted, adaptersByClients, credentials, replicaTls } = inner.settings;
   const ofPool = plan.sections.map(({ section: { key } }) => [key, inner.features.get(key)] as const);
-  const config: ActiveConfig = {
+  return {
     ...front,
     pool: name,
     profile: inner.profile,
@@ -53,7 +68,6 @@ export function poolPlace({ plan: pool, router, config: inner }: HeldPool, front
     modules,
     slots: slotsOf(modules),
   };
-  return placeOf(name, fallback, config, partsOf(front, parts, router), keys);
 }
 
 function placeOf(

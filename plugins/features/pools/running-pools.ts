@@ -2,7 +2,7 @@ import type { PoolsConfig } from "../../../config/pools/schema.ts";
 import type { ActiveConfig } from "../../../core/active-config.ts";
 import type { Run } from "../../../core/run.ts";
 import { Places } from "./places.ts";
-import type { HeldPool } from "./pool-place.ts";
+import { type HeldPool, heldPool } from "./pool-place.ts";
 import type { PoolRouters, PreparedPool } from "./pool-routers.ts";
 
 /** The pools of one config: built with it, begun when it takes effect, and let go of after its last request. */
@@ -36,7 +36,7 @@ export class RunningPools {
   begin(front: ActiveConfig): void {
     this.#routers.begin(this.#prepared);
     this.#front = front;
-    this.#held = this.#prepared.map(({ plan, router }) => ({ plan, router, config: router.configs.take() }));
+    this.#held = this.#prepared.map(({ plan, router }) => heldPool(plan, router, front));
   }
 
   /** `run` is one of this config, and has the front's parts. */
@@ -50,8 +50,8 @@ export class RunningPools {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#held === undefined) return this.#routers.discard(this.#prepared);
-    for (const { router, config } of this.#held) {
-      router.configs.giveBack(config);
+    for (const { router, inner } of this.#held) {
+      router.configs.giveBack(inner);
       this.#routers.release(router);
     }
   }
