@@ -60,12 +60,6 @@ export function admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
   return undefined;
 }
 
-/** Whether a request that its pool can't serve goes to another one now. */
-export function fallsBack(run: Run, error: RouterError): boolean {
-  const isOpen = run.parsed !== undefined && !run.response.hasStarted;
-  return isOpen && run.config.slots.fallBack.some(({ plugin }) => plugin.fallBack(run, error));
-}
-
 /** The first answer that a feature has for the request; undefined: it goes to a replica. */
 export function answer(run: Run, from = 0): Answer | Promise<Answer | undefined> | undefined {
   const features = run.config.slots.answer;

@@ -29,7 +29,7 @@ const isOfPools = (kind: PluginKind) => KINDS.has(kind) || isOwnKind(kind);
  * Reads a Pool document: the sections that it has, and those of the Router document in place of the others, are one Router document of
  * its own. Undefined if it has problems, which are reported. `running`: the pools of the config that runs.
  */
-export async function readPool(
+async function readPool(
   document: ConfigDocument,
   router: ConfigDocument | undefined,
   beside: Beside,

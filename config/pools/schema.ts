@@ -49,15 +49,17 @@ export interface PoolsConfig {
 const selectors = {
   models: names
     .describe(
-      'Models whose requests go there: names as clients write them, or targets of rewrites. "llama-*" is for each that begins so, "*" for all.',
+      "Models whose requests go there: names as clients write them, or targets of rewrites. With a star at its end it is for each that begins so; a star alone is for all.",
     )
     .optional(),
   headers: z
     .record(headerName, names)
-    .describe('Requests go there that have one of these values in each of these headers; "*" is any value.')
+    .describe(
+      "Requests go there that have one of these values in each of these headers. A star at the end of a value stands for any rest.",
+    )
     .optional(),
   keys: names
-    .describe('Requests of these keys go there: names of spec.auth.keys, or "web-*" for each that begins so.')
+    .describe("Requests of these keys go there: names of spec.auth.keys. A star at the end of a name stands for any rest.")
     .optional(),
   [FALLBACK_KEY]: fallbackSchema,
 };

@@ -3,6 +3,7 @@ import { pickerDocument } from "../endpoint-picker/schema.ts";
 import { objectiveDocument } from "../objectives/schema.ts";
 import { configuredBy } from "../plugins/defaults.ts";
 import { isProfileKind, type Registry } from "../plugins/instances.ts";
+import { poolDocument } from "../pools/schema.ts";
 import { type JsonSchema, jsonSchemaOf } from "../read/json-schema.ts";
 import { rewriteDocument } from "../rewrites/schema.ts";
 import { routerDocument } from "../router/schema.ts";
@@ -29,17 +30,34 @@ export function editorSchema(registry: Registry, own: readonly OwnPlugin[] = [])
     $schema: "http://json-schema.org/draft-07/schema#",
     $id: "urn:signalbox:config:v1",
     title: "Signalbox config",
-    anyOf: ["Router", "InferenceModelRewrite", "InferenceObjective", "EndpointPickerConfig"].map((kind) => ({
+    anyOf: ["Router", "Pool", "InferenceModelRewrite", "InferenceObjective", "EndpointPickerConfig"].map((kind) => ({
       $ref: `#/definitions/${kind}`,
     })),
     definitions: {
       Router: withPlugins(documentSchema(routerDocument(registry)), types, own),
+      Pool: likeRouter(documentSchema(poolDocument(registry)), documentSchema(routerDocument(registry))),
       InferenceModelRewrite: documentSchema(rewriteDocument),
       InferenceObjective: documentSchema(objectiveDocument),
       EndpointPickerConfig: documentSchema(pickerDocument),
     },
   };
 }
+
+/** What stands in both documents is described once. */
+function likeRouter(pool: JsonSchema, router: JsonSchema): JsonSchema {
+  const shared = propertiesOfSpec(router);
+  return edit(pool, ["properties", "spec", "properties"], (sections) =>
+    Object.fromEntries(
+      Object.entries(sections).map(([key, schema]) => {
+        const isShared = key !== "pool" && Object.hasOwn(shared, key);
+        return [key, isShared ? { $ref: `#/definitions/Router/properties/spec/properties/${key}` } : schema];
+      }),
+    ),
+  );
+}
+
+const propertiesOfSpec = (document: JsonSchema) =>
+  (document["properties"] as { readonly spec: { readonly properties: JsonSchema } }).spec.properties;
 
 function documentSchema(schema: Parameters<typeof jsonSchemaOf>[0]): JsonSchema {
   const { $schema: _, ...described } = jsonSchemaOf(schema) ?? {};

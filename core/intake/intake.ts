@@ -14,19 +14,7 @@ import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { isProbePath } from "../own-routes.ts";
-import {
-  admit,
-  admitAgain,
-  answer,
-  copy,
-  decideAgain,
-  decode,
-  enter,
-  fallsBack,
-  route,
-  routeAgain,
-  upgrade,
-} from "../pipeline.ts";
+import { admit, admitAgain, answer, copy, decideAgain, decode, enter, route, routeAgain, upgrade } from "../pipeline.ts";
 import { forgetBody } from "../request/parse.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
 import { Run } from "../run.ts";
@@ -37,6 +25,7 @@ import { splitTarget } from "../wire/request-target.ts";
 import { bodyReader } from "./body-reader.ts";
 import { endWithError } from "./end-with-error.ts";
 import { Entrance } from "./entrance.ts";
+import { fallsBack } from "./falls-back.ts";
 import { freesBody } from "./free-body.ts";
 import { respondLocally } from "./local-routes.ts";
 import { ownLines } from "./own-lines.ts";
@@ -170,16 +159,12 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   failed(thrown: unknown): void {
     if (this.#isOver) return;
     const error = errorOf(thrown);
-    if (fallsBack(this.#run, error)) return this.#startOver();
+    if (fallsBack(this.#run, error, this.#forward)) {
+      this.#forward = undefined;
+      return this.#orFail(() => this.#admit());
+    }
     this.#close();
     this.#end(endWithError(error, this.#run, this.#forward?.takesErrorEvent ?? false), error);
-  }
-
-  /** In another pool. */
-  #startOver(): void {
-    this.#forward?.close();
-    this.#forward = undefined;
-    this.#orFail(() => this.#admit());
   }
 
   #orFail(step: () => void): void {
@@ -287,11 +272,10 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
 
   /** Sends it to a replica. */
   #send(): void {
-    const run = this.#run;
-    const forward = route(run, this);
+    const forward = route(this.#run, this);
     this.#forward = forward;
-    forward.begin(run.ticket.times.decidedAtMs);
-    if (!this.#isOver && this.#forward === forward) copy(run);
+    forward.begin(this.#run.ticket.times.decidedAtMs);
+    if (!this.#isOver && this.#forward === forward) copy(this.#run);
   }
 
   /** Ends the work under way. Releases the body's memory if it is certain that nothing reads it any more. */

@@ -51,7 +51,7 @@ export const FLOORS: readonly { readonly title: string; readonly layers: readonl
       ["config/objectives", "config/section.ts"],
       ["config/feature.ts"],
       ["config/router"],
-      ["config/endpoint-picker"],
+      ["config/endpoint-picker", "config/pools"],
       ["config/load.ts"],
     ],
   },

@@ -38,6 +38,11 @@ export async function explainOffline(question: DryRunRequest, options: OfflineOp
   const document = await readSnapshot(options.snapshot);
   const files = options.configs.length === 0 ? await defaultFiles("--config") : options.configs;
   const loaded = await loadFiles(files, options.registry);
+  if (loaded.pools.length > 0)
+    throw new CommandError(
+      1,
+      "A snapshot has one pool: name a config without Pool documents, or ask the running router (signalbox explain).",
+    );
   const lost = document.lost.map((name) => `What the plugin ${name} keeps is not in a snapshot.`);
   const notes = [
     NO_PROMPTS,

@@ -36,6 +36,9 @@ async function ownConfig(texts: readonly (typeof PAIRS)[], registry: Registry): 
   throw new Error(`The default config is not valid: ${formatProblems(loaded.problems)}`);
 }
 
+const ONE_POOL =
+  "the simulator has one pool; leave out the Pool documents, or simulate each pool by a Router document of its own.";
+
 /** Every config under its file's name. Prints the problems and returns undefined if there are any. */
 export async function readConfigs(files: readonly string[], registry: Registry): Promise<readonly NamedConfig[] | undefined> {
   const configs: NamedConfig[] = [];
@@ -44,7 +47,10 @@ export async function readConfigs(files: readonly string[], registry: Registry):
     const strict = await loadConfig([file], registry);
     const relaxed = strict.problems === undefined ? strict : await loadConfig([file], registry, [ANY_URL]);
     const loaded = relaxed.problems === undefined ? relaxed : strict;
-    if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
+    if (loaded.problems === undefined && loaded.pools.length > 0) {
+      process.stderr.write(`${printableLines(file)}: ${ONE_POOL}\n`);
+      isRefused = true;
+    } else if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
     else {
       process.stderr.write(`${printableLines(formatProblems(loaded.problems))}\n`);
       isRefused = true;

@@ -1,5 +1,6 @@
 import { CommandError, type Input } from "../../../config/command.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
+import type { ActiveConfig } from "../../../core/active-config.ts";
 import { systemClock } from "../../../core/contract/clock.ts";
 import { isServing } from "../../../core/contract/endpoint.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
@@ -22,9 +23,16 @@ export function epp(input: Input, registry: ReadonlyMap<string, Definition>): Pr
 
 const GRPC: Front = {
   arguments: eppArguments,
+  accepts: refusePools,
   listen: listenGrpc,
   url: (host, port) => urlOf(host, port).replace("http:", "grpc:"),
 };
+
+/** A gateway asks for one of the endpoints that it names itself. */
+function refusePools({ slots }: ActiveConfig): void {
+  if (slots.choosePool.length > 0)
+    throw new Error("signalbox epp serves one pool: leave out the Pool documents, and run one for each pool of the gateway.");
+}
 
 function eppArguments(input: Input): StartArguments {
   return { ...startArguments(input), port: numberOf(input, "grpc-port", 0, 65_535, true) ?? DEFAULT_PORT };

@@ -4,6 +4,7 @@ import { formatProblems } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import type { ReloadCause } from "../../../config/running/reload-cause.ts";
 import { RunningConfig } from "../../../config/running/running-config.ts";
+import type { ActiveConfig } from "../../../core/active-config.ts";
 import { type Clock, systemClock } from "../../../core/contract/clock.ts";
 import type { Log } from "../../../core/contract/log.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
@@ -58,6 +59,8 @@ export interface Front {
   /** The time of what follows a cluster's resources; default the machine's. */
   readonly clusterClock?: Clock;
   arguments(input: Input): StartArguments;
+  /** Throws an Error for a config that can't run behind it. */
+  accepts?(config: ActiveConfig): void;
   listen(loaded: LoadedConfig, router: Router, log: Log): Promise<FrontServer>;
   /** Where it is reached, for people. */
   url(host: string, port: number, isTls: boolean): string;
@@ -149,7 +152,10 @@ async function run(
     random: Math.random,
     log,
     output,
-    accepts: ({ observers }) => checkPages(observers),
+    accepts(config) {
+      checkPages(config.observers);
+      front.accepts?.(config);
+    },
   });
   const figures = figuresOf(router);
   const service = serviceManager(log);

@@ -17,9 +17,10 @@ export function withClosure(text: string): string {
 /** The stages of a request, each with the slots that it calls, and those that may follow it. */
 const WAY: Readonly<Record<string, { readonly slots: readonly (keyof Slots)[]; readonly next: readonly string[] }>> = {
   "the head has come": { slots: ["upgrade", "enter", "decode"], next: ["the body is parsed"] },
-  "the body is parsed": { slots: ["admit"], next: ["it may go on"] },
+  "the body is parsed": { slots: ["choosePool", "admit"], next: ["it may go on", "its pool can't serve it"] },
   "it may go on": { slots: ["answer"], next: ["decide", "respond"] },
-  decide: { slots: ["plan", "compare"], next: ["send to a replica"] },
+  "its pool can't serve it": { slots: ["fallBack"], next: ["the body is parsed"] },
+  decide: { slots: ["plan", "compare"], next: ["send to a replica", "its pool can't serve it"] },
   "send to a replica": { slots: ["send", "copy", "lost", "admitAgain"], next: ["decide", "pass the response on"] },
   "pass the response on": { slots: ["tap"], next: ["respond"] },
   respond: { slots: ["lines"], next: ["the request has ended"] },

@@ -1,5 +1,6 @@
 import { objectiveDocument } from "../../../config/objectives/schema.ts";
 import type { Registry } from "../../../config/plugins/instances.ts";
+import { poolDocument } from "../../../config/pools/schema.ts";
 import { type JsonSchema, jsonSchemaOf } from "../../../config/read/json-schema.ts";
 import { isMapping } from "../../../config/read/problems.ts";
 import { rewriteDocument } from "../../../config/rewrites/schema.ts";
@@ -71,9 +72,20 @@ export function configSections(effective: EffectiveConfig, registry: Registry): 
   });
   return [
     ...router,
+    poolSection(registry, new Set(Object.keys(spec))),
     ...documentSections("InferenceModelRewrite", rewriteDocument),
     ...documentSections("InferenceObjective", objectiveDocument),
   ];
+}
+
+/** The keys that only a Pool document has; the others are those of the Router document. */
+function poolSection(registry: Registry, ofRouter: ReadonlySet<string>): Section {
+  const { metadata, spec } = propertiesOf(schemaOf(poolDocument(registry)));
+  const all = Object.entries(propertiesOf(spec));
+  const own = all.filter(([key]) => !ofRouter.has(key)).flatMap(([key, schema]) => keysOf(schema, `spec.${key}`));
+  const shared = all.filter(([key]) => ofRouter.has(key)).map(([key]) => `\`${key}\``);
+  const meaning = `A pool beside the router's own (\`docs/pools.md\`). Its spec may also have these keys of the Router document: ${shared.join(", ")}; \`pool\` has no \`name\`.`;
+  return { title: "## Pool", meaning, keys: [...keysOf(metadata, "metadata"), ...own] };
 }
 
 function documentSections(kind: string, document: Parameters<typeof jsonSchemaOf>[0]): readonly Section[] {
