@@ -16,6 +16,7 @@ import { EventStreams } from "./admin/event-streams.ts";
 import { figuresOf } from "./admin/figures/request-figures.ts";
 import { type PageHandlers, pageHandlers } from "./admin/page-handlers.ts";
 import { checkPages } from "./admin/pages.ts";
+import { countPools } from "./admin/pool-sites.ts";
 import { turns } from "./admin/turns.ts";
 
 /** Where a router's config comes from. Of its key `listen` only `cors` has an effect here, of `admin` only `token` and `readOnly`. */
@@ -84,11 +85,14 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   const services = { clock: systemClock, random: Math.random, log: silentLog, ...given, output };
   const router = runRouter(loaded, { ...services, accepts: ({ observers }) => checkPages(observers) });
   const face = fetchFace(router, services.clock);
+  const figures = figuresOf(router);
+  countPools(router, figures);
   const running = new RunningConfig({
     loaded,
     load,
     publish(next) {
       router.replace(next);
+      countPools(router, figures);
       face.useSettings(next.config.settings);
     },
     ...services,
@@ -98,7 +102,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   const streams = new EventStreams({ observers: () => router.config.observers, ...services });
   const site = {
     router,
-    figures: figuresOf(router),
+    figures,
     running,
     overlayExpiry,
     streams,

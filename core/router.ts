@@ -1,4 +1,6 @@
 import type { ActiveConfig } from "./active-config.ts";
+import type { ParsedBody } from "./contract/request.ts";
+import type { TargetDraw } from "./contract/rewriter.ts";
 import type { ControlPlane } from "./control/control-plane.ts";
 import type { KeptState } from "./control/kept-state.ts";
 import type { RequestStarter } from "./host/request-starter.ts";
@@ -6,6 +8,7 @@ import type { LivePool } from "./pool/live-pool.ts";
 import type { RouterPlan } from "./router-config.ts";
 import type { AdapterAccess } from "./router-host.ts";
 import type { Gate, Identity, PluginWatch, RouterParts } from "./router-parts.ts";
+import type { AskedRun } from "./run.ts";
 import type { RunningFeatures } from "./running-features.ts";
 import type { Services } from "./services.ts";
 import type { UpstreamPools } from "./wire/upstream-pools.ts";
@@ -58,4 +61,15 @@ export interface PreparedConfig {
 export interface PoolsFeature {
   /** By their names, in the order of the files. */
   readonly routersOfPools: ReadonlyMap<string, Router>;
+  /** Where a request would go that is only decided about. Nothing is counted. Throws RouterError for one that no pool is for. */
+  dryPool(run: AskedRun, parsed: ParsedBody, front: RouterParts): DryPool;
+}
+
+/** The pool of a dry run. */
+export interface DryPool {
+  /** Undefined: the router's own. */
+  readonly router: Router | undefined;
+  readonly config: ActiveConfig;
+  readonly draw: TargetDraw | undefined;
+  readonly why: string;
 }

@@ -17,6 +17,7 @@ const intent = z.object({
 export const endpointSchema = z.object({
   name: z.string(),
   url: z.string(),
+  pool: z.string().describe("The pool that it is in; absent where there is only one.").exactOptional(),
   phase: z.enum(["starting", "ready", "not-ready", "asleep", "draining", "cordoned", "ejected"]),
   since: z.string().nullable().describe("When it came into this phase, in ISO 8601."),
   why: z.string().describe("Why it is in this phase, in words; empty where there is nothing to explain."),

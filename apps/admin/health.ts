@@ -1,8 +1,8 @@
 import type { MetricFamily } from "../../core/contract/metric-family.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
-import { endpointStatus } from "./endpoint-status.ts";
 import { rewriteStatus } from "./rewrite-status.ts";
 import { mappingsOf, viewOf } from "./router-view.ts";
+import { shownEndpoints } from "./shown-endpoints.ts";
 import type { ViewedSite } from "./site.ts";
 import { summaryOf } from "./status-summary.ts";
 import { warningsOf } from "./status-warnings.ts";
@@ -11,7 +11,7 @@ import { warningsOf } from "./status-warnings.ts";
 export function healthOf(site: ViewedSite) {
   const { router } = site;
   const rewrites = mappingsOf(router).map((mapping) => rewriteStatus(mapping, router));
-  const endpoints = router.pool.facts.endpoints.map((endpoint) => endpointStatus(endpoint, site));
+  const endpoints = shownEndpoints(site);
   // Problems that need attention, as sentences.
   const warnings = warningsOf(site, rewrites);
   return { ...summaryOf(endpoints, site.figures.pool, warnings), warnings, endpoints, rewrites };

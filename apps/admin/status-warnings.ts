@@ -1,19 +1,25 @@
 import { formatProblem, type Problem } from "../../config/read/problems.ts";
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
+import { endpointsElsewhere } from "../../core/slots.ts";
 import { isoTime } from "./endpoint-status.ts";
+import { allPools } from "./pool-sites.ts";
 import type { RewriteStatus } from "./rewrite-status.ts";
 import { tlsOf, viewOf } from "./router-view.ts";
 import type { ViewedSite } from "./site.ts";
 
+type Warn = (site: ViewedSite, rewrites: readonly RewriteStatus[]) => readonly string[];
+
+const warningsOfFeatures: Warn = (site) => site.router.features.warnings(viewOf(site));
+
 /** Who may have something to say, in the order in which it is shown. */
-const WARNINGS: readonly ((site: ViewedSite, rewrites: readonly RewriteStatus[]) => readonly string[])[] = [
+const WARNINGS: readonly Warn[] = [
   reloadWarnings,
   rollbackWarnings,
   certificateWarnings,
   poolWarnings,
   discoveryWarnings,
   sectionWarnings,
-  (site) => site.router.features.warnings(viewOf(site)),
+  warningsOfFeatures,
   targetWarnings,
   keyWarnings,
   tlsWarnings,
@@ -23,9 +29,22 @@ const WARNINGS: readonly ((site: ViewedSite, rewrites: readonly RewriteStatus[])
   faultWarnings,
 ];
 
+/** Of these, who looks at one pool. */
+const OF_EACH_POOL: readonly Warn[] = [
+  ...[poolWarnings, discoveryWarnings, warningsOfFeatures, keyWarnings, tlsWarnings, sourceWarnings, leftOutWarnings],
+  ...[slowWarnings, faultWarnings],
+];
+
 /** What needs an operator's attention, as sentences. */
 export function warningsOf(site: ViewedSite, rewrites: readonly RewriteStatus[]): readonly string[] {
-  return WARNINGS.flatMap((warn) => warn(site, rewrites));
+  const pools = allPools(site);
+  const isOwnShown = pools[0]?.site.router === site.router;
+  const own = WARNINGS.filter((warn) => isOwnShown || warn !== poolWarnings).flatMap((warn) => warn(site, rewrites));
+  const further = pools.filter((pool) => pool.site.router !== site.router);
+  const inPools = further.flatMap(({ name, site: inner }) =>
+    OF_EACH_POOL.flatMap((warn) => warn(inner, [])).map((warning) => `Pool ${name}: ${warning}`),
+  );
+  return [...own, ...inPools];
 }
 
 /** What is wrong with the sections of features. */
@@ -156,7 +175,8 @@ function slowWarnings({ router }: ViewedSite): readonly string[] {
 
 /** Nothing where no replica serves, since that matters more. */
 function targetWarnings({ router }: ViewedSite, rewrites: readonly RewriteStatus[]): readonly string[] {
-  return router.pool.facts.endpoints.some(isServing) ? rewrites.flatMap(unservedTargets) : [];
+  const all = [router.pool.facts.endpoints, endpointsElsewhere(router.config.modules)].flat();
+  return all.some(isServing) ? rewrites.flatMap(unservedTargets) : [];
 }
 
 function unservedTargets({ name, targets, onUnavailable }: RewriteStatus): readonly string[] {

@@ -1,4 +1,5 @@
 import { lineOfText, z } from "../../core/contract/options.ts";
+import { targetLabel } from "../../core/report/target-label.ts";
 import { REWRITE_VERSIONS } from "../read/kinds.ts";
 import { poolRef } from "../schema/pool-ref.ts";
 import { headerName, whole } from "../schema/values.ts";
@@ -88,3 +89,8 @@ export const rewriteDocument = z.strictObject({
 
 export type RewriteDocument = z.infer<typeof rewriteDocument>;
 export type RewriteDocumentRule = z.infer<typeof rule>;
+
+/** A target in one word, as the status, guards and weights name it. */
+export function labelOf({ modelRewrite: name, pool }: Partial<z.infer<typeof target>>): string {
+  return targetLabel({ name: name ?? "", pool });
+}

@@ -3,7 +3,7 @@ import { type Document, isMap, isScalar, parseAllDocuments, stringify } from "ya
 import { isMapping, type Path } from "../read/problems.ts";
 import { editFile } from "../read/replace-file.ts";
 import type { ResourceName } from "./overlay.ts";
-import type { RewriteDocument } from "./schema.ts";
+import { labelOf, type RewriteDocument } from "./schema.ts";
 
 /**
  * The text of a config file after one of its resources was changed, added (`before` undefined) or deleted (`after` undefined).
@@ -75,7 +75,7 @@ function listDifferences(before: readonly unknown[], after: readonly unknown[], 
 }
 
 function targetName(item: unknown): unknown {
-  return isMapping(item) ? item["modelRewrite"] : undefined;
+  return isMapping(item) && item["modelRewrite"] !== undefined ? labelOf(item) : undefined;
 }
 
 interface Splice {

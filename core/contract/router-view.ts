@@ -21,6 +21,8 @@ export interface RouterView {
   readonly clock: Time;
   readonly config: ConfigView;
   readonly pool: PoolView;
+  /** Pools beside the router's own, by their names; absent where there are none. */
+  readonly furtherPools?: ReadonlyMap<string, PoolView> | undefined;
   readonly plugins: PluginsView;
   readonly process: ProcessView;
   readonly tls: TlsView;
@@ -29,6 +31,8 @@ export interface RouterView {
 }
 
 interface ConfigView {
+  /** The name of the router's own pool. */
+  readonly pool: string;
   /** 1 at the start, and one more with each config that took effect since. */
   readonly generation: number;
   /** False while the last attempt to change the config was refused, so that the one before runs. */
@@ -41,7 +45,7 @@ interface ConfigView {
   readonly mappings: readonly TargetMapping[];
 }
 
-interface PoolView {
+export interface PoolView {
   /** Every endpoint of the pool. */
   readonly endpoints: readonly Endpoint[];
   /** Numbers as of now. */

@@ -5,8 +5,8 @@ import { bodyTooLarge } from "../body/receive.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
-import type { InferenceRequest } from "../contract/request.ts";
-import type { Rewriter } from "../contract/rewriter.ts";
+import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
+import type { Rewriter, TargetDraw } from "../contract/rewriter.ts";
 import { plan } from "../decide/plan.ts";
 import { errorOf } from "../errors/wire-errors.ts";
 import type { AskedPool } from "../pool/pool.ts";
@@ -34,6 +34,8 @@ export interface DryRunRequest {
 export interface DryRun {
   readonly request: InferenceRequest;
   readonly decision: Decision;
+  /** Where there are several pools. */
+  readonly place?: DryRunPlace | undefined;
 }
 
 /** What a dry run reads; it changes nothing of it. */
@@ -42,6 +44,17 @@ export interface DryRunParts {
   readonly load: LoadView;
   readonly random: Random;
   readonly profile: Profile;
+  /** The pool of the request, where there are several: its parts and its config. Throws RouterError for a request that no pool is for. */
+  readonly choosePool?: ((run: AskedRun, parsed: ParsedBody) => DryRunPlace) | undefined;
+}
+
+/** Where a dry run decides. */
+export interface DryRunPlace extends Pick<DryRunParts, "pool" | "load" | "profile"> {
+  readonly config: ActiveConfig;
+  /** The target, where choosing the pool has drawn it. */
+  readonly draw: TargetDraw | undefined;
+  /** Why there, in a sentence. */
+  readonly why: string;
 }
 
 /**
@@ -49,12 +62,15 @@ export interface DryRunParts {
  * prompt counts as cached, no load is claimed, no observer is told. Throws the RouterError that the client would get; a decision
  * that refuses has it in `refusal`. A compressed body is made plain before, by `withPlainBody`.
  */
-export function dryRun(asked: DryRunRequest, config: ActiveConfig, { pool, load, random, profile }: DryRunParts): DryRun {
+export function dryRun(asked: DryRunRequest, front: ActiveConfig, parts: DryRunParts): DryRun {
   try {
-    const run = runOf(asked, config, load.nowMs);
+    const run = runOf(asked, front, parts.load.nowMs);
+    const parsed = parse(run);
+    const place = parts.choosePool?.(run, parsed);
+    const { config, pool, load, profile, draw } = { ...parts, config: front, draw: undefined, ...place };
     const quiet = { ...config, rewriters: config.rewriters.map(withoutCount) };
-    const request = withTarget(parse(run), run, quiet, pool, load);
-    return { request, decision: plan(config.slots, request, pool.facts, profile, load, random) };
+    const request = withTarget(parsed, { ...run, draw }, quiet, pool, load);
+    return { request, decision: plan(config.slots, request, pool.facts, profile, load, parts.random), place };
   } catch (thrown) {
     throw errorOf(thrown);
   }

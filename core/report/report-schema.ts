@@ -180,6 +180,7 @@ export const dryRunReportSchema = z.object({
   time: z.string().describe("When the facts were as they were for this decision, in ISO 8601."),
   path: z.string(),
   requestBytes: count,
+  pool: z.string().optional().describe("The pool that it would go to; absent where there is only one."),
   notes: names.describe("What to know of these numbers, for people."),
   ...choice.shape,
 });

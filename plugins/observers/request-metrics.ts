@@ -1,3 +1,4 @@
+import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
@@ -59,12 +60,18 @@ export default defineObserver({
 });
 
 function page(families: Families, view: RouterView, hasGenAi: boolean): string {
-  makeRoom(families, targetsOf(view), new Set(view.pool.endpoints.map(({ name }) => name)).add(NONE).add(OTHER));
+  const endpoints = endpointsOf(view);
+  makeRoom(families, targetsOf(view, endpoints), new Set(endpoints.map(({ name }) => name)).add(NONE).add(OTHER));
   return familiesText(families) + STATE.map((read) => read(view)).join("") + (hasGenAi ? genAiText(families.traffic.all()) : "");
 }
 
-function targetsOf({ pool, config }: RouterView): ReadonlySet<string> {
-  const targets = new Set(pool.endpoints.flatMap(({ models }) => [...models])).add(NONE).add(OTHER);
+/** Of all pools. */
+function endpointsOf({ pool, furtherPools }: RouterView): readonly Endpoint[] {
+  return furtherPools === undefined ? pool.endpoints : [pool, ...furtherPools.values()].flatMap(({ endpoints }) => endpoints);
+}
+
+function targetsOf({ config }: RouterView, endpoints: readonly Endpoint[]): ReadonlySet<string> {
+  const targets = new Set(endpoints.flatMap(({ models }) => [...models])).add(NONE).add(OTHER);
   for (const mapping of config.mappings) for (const { name } of mapping.targets) targets.add(name);
   return targets;
 }

@@ -1,8 +1,8 @@
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
-import type { RouterView } from "../../core/contract/router-view.ts";
+import type { PrefixIndexSize, RouterView } from "../../core/contract/router-view.ts";
+import { targetLabel } from "../../core/report/target-label.ts";
 import { familyText } from "./buckets.ts";
-import { single } from "./exposition.ts";
 
 type Pool = RouterView["pool"];
 
@@ -31,34 +31,59 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   ["kv_cache_utilization", KV_HELP, (endpoint, pool) => fresh(endpoint, pool, pool.load.kvUsage(endpoint.slot))],
 ];
 
-/** The state of the pool, read from the router when the page is requested. */
+/** The state of the pools, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
-  const { pool } = view;
-  return endpointGauges(pool) + phaseGauge(pool) + discoveryGauge(view) + rewriteGauges(view) + prefixIndexGauges(pool);
+  const pools = poolsOf(view);
+  return endpointGauges(pools) + phaseGauge(pools) + discoveryGauge(view, pools) + rewriteGauges(view) + prefixIndexGauges(pools);
 }
 
-function endpointGauges(pool: Pool): string {
+/** A pool, with a label that names it where there are several. */
+interface LabelledPool {
+  readonly pool: Pool;
+  readonly labels: readonly string[];
+  readonly values: readonly string[];
+}
+
+function poolsOf({ pool, furtherPools, config }: RouterView): readonly LabelledPool[] {
+  if (furtherPools === undefined) return [{ pool, labels: [], values: [] }];
+  return [[config.pool, pool] as const, ...furtherPools].map(([name, each]) => ({
+    pool: each,
+    labels: ["pool"],
+    values: [name],
+  }));
+}
+
+const labelsOf = ([first]: readonly LabelledPool[]) => first?.labels ?? [];
+
+function endpointGauges(pools: readonly LabelledPool[]): string {
   const families = ENDPOINT_GAUGES.map(([name, help, read]) => {
-    const samples = pool.endpoints.map((endpoint) => ({ values: [endpoint.name], value: read(endpoint, pool) }));
+    const samples = pools.flatMap(({ pool, values }) =>
+      pool.endpoints.map((endpoint) => ({ values: [endpoint.name, ...values], value: read(endpoint, pool) })),
+    );
     const known = samples.filter(({ value }) => !Number.isNaN(value));
-    return familyText({ name: `endpoint_${name}`, type: "gauge", help, labels: ["endpoint"], samples: known });
+    const labels = ["endpoint", ...labelsOf(pools)];
+    return familyText({ name: `endpoint_${name}`, type: "gauge", help, labels, samples: known });
   });
   return families.join("");
 }
 
 /** Only the phase that it is in has a sample. */
-function phaseGauge({ endpoints }: Pool): string {
+function phaseGauge(pools: readonly LabelledPool[]): string {
   const help = "1 for the phase that the endpoint is in; other phases have no sample.";
-  const samples = endpoints.map(({ name, phase }) => ({ values: [name, phase], value: 1 }));
-  return familyText({ name: "endpoint_phase", type: "gauge", help, labels: ["endpoint", "phase"], samples });
+  const samples = pools.flatMap(({ pool, values }) =>
+    pool.endpoints.map(({ name, phase }) => ({ values: [name, phase, ...values], value: 1 })),
+  );
+  return familyText({ name: "endpoint_phase", type: "gauge", help, labels: ["endpoint", "phase", ...labelsOf(pools)], samples });
 }
 
 const STALE_HELP = "How old the list of a discovery is that can't know the replicas as they are now; others have no sample.";
 
-function discoveryGauge({ clock, pool }: RouterView): string {
-  const known = [...pool.discoveryTroubles].filter(([, { sinceMs }]) => !Number.isNaN(sinceMs));
-  const samples = known.map(([name, { sinceMs }]) => ({ values: [name], value: (clock.now() - sinceMs) / 1000 }));
-  const family = { name: "discovery_stale_seconds", help: STALE_HELP, labels: ["discovery"], samples };
+function discoveryGauge({ clock }: RouterView, pools: readonly LabelledPool[]): string {
+  const samples = pools.flatMap(({ pool, values }) => {
+    const known = [...pool.discoveryTroubles].filter(([, { sinceMs }]) => !Number.isNaN(sinceMs));
+    return known.map(([name, { sinceMs }]) => ({ values: [name, ...values], value: (clock.now() - sinceMs) / 1000 }));
+  });
+  const family = { name: "discovery_stale_seconds", help: STALE_HELP, labels: ["discovery", ...labelsOf(pools)], samples };
   return familyText({ ...family, type: "gauge" });
 }
 
@@ -66,26 +91,33 @@ const WEIGHT_HELP = "Weight of a rule's target, relative to the rule's other tar
 const SERVING_HELP =
   "Ready endpoints that serve a rule's target. With 0 and a weight above 0, requests are refused or get another target.";
 
-function rewriteGauges({ pool, config }: RouterView): string {
-  const available = pool.endpoints.filter(isServing);
+function rewriteGauges({ pool, furtherPools = NO_POOLS, config }: RouterView): string {
+  const pools = new Map([[config.pool, pool], ...furtherPools]);
   const gauge = (name: string, help: string, read: (target: TargetMapping["targets"][number]) => number) => {
     const samples = config.mappings.flatMap((rule) =>
-      rule.targets.map((target) => ({ values: [rule.name, target.name], value: read(target) })),
+      rule.targets.map((target) => ({ values: [rule.name, targetLabel(target)], value: read(target) })),
     );
     return familyText({ name: `rewrite_target_${name}`, type: "gauge", help, labels: ["rule", "target"], samples });
   };
-  const servingOf = (target: string) => available.filter(({ models }) => models.has(target)).length;
-  return (
-    gauge("weight", WEIGHT_HELP, ({ weight }) => weight) + gauge("ready_endpoints", SERVING_HELP, ({ name }) => servingOf(name))
-  );
+  const servingOf = ({ name, pool: own }: TargetMapping["targets"][number]) => {
+    const asked = own === undefined ? [...pools.values()] : [pools.get(own) ?? []].flat();
+    return asked.flatMap(({ endpoints }) => endpoints.filter((each) => isServing(each) && each.models.has(name))).length;
+  };
+  return gauge("weight", WEIGHT_HELP, ({ weight }) => weight) + gauge("ready_endpoints", SERVING_HELP, servingOf);
 }
 
-function prefixIndexGauges({ prefixIndex }: Pool): string {
-  if (prefixIndex === undefined) return "";
-  const gauge = (name: string, help: string, value: number) => single(`signalbox_prefix_index_${name}`, "gauge", help, value);
+const NO_POOLS: ReadonlyMap<string, Pool> = new Map();
+
+function prefixIndexGauges(pools: readonly LabelledPool[]): string {
+  const known = pools.filter(({ pool }) => pool.prefixIndex !== undefined);
+  if (known.length === 0) return "";
+  const gauge = (name: string, help: string, read: (size: PrefixIndexSize) => number) => {
+    const samples = known.map(({ pool, values }) => ({ values, value: read(pool.prefixIndex!) }));
+    return familyText({ name: `prefix_index_${name}`, type: "gauge", help, labels: labelsOf(pools), samples });
+  };
   return (
-    gauge("entries", "Prompt blocks that are believed cached, summed over all endpoints.", prefixIndex.entries) +
-    gauge("max_entries", "Most entries that the index can hold.", prefixIndex.maxEntries) +
-    gauge("bytes", "Memory that the index has reserved.", prefixIndex.bytes)
+    gauge("entries", "Prompt blocks that are believed cached, summed over all endpoints.", ({ entries }) => entries) +
+    gauge("max_entries", "Most entries that the index can hold.", ({ maxEntries }) => maxEntries) +
+    gauge("bytes", "Memory that the index has reserved.", ({ bytes }) => bytes)
   );
 }

@@ -56,16 +56,23 @@ export function makeShownConfig(changes: Partial<RunningConfig> = {}, warnings: 
 }
 
 /** Some members of some parts of a view. */
-type ViewChanges = { readonly [Part in Exclude<keyof RouterView, "clock" | "families">]?: Partial<RouterView[Part]> } & Partial<
-  Pick<RouterView, "clock" | "families">
->;
+type ViewChanges = {
+  readonly [Part in Exclude<keyof RouterView, "clock" | "families" | "furtherPools">]?: Partial<RouterView[Part]>;
+} & Partial<Pick<RouterView, "clock" | "families">>;
 
 /** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
 export function makeView(endpoints: readonly Endpoint[] = [], changes: ViewChanges = {}): RouterView {
   return {
     clock: changes.clock ?? new FakeClock(),
     config: {
-      ...{ generation: 1, isLastReloadApplied: true, confirmedAtS: STARTED_AT_S, reloads: NO_RELOADS, mappings: [] },
+      ...{
+        pool: "default",
+        generation: 1,
+        isLastReloadApplied: true,
+        confirmedAtS: STARTED_AT_S,
+        reloads: NO_RELOADS,
+        mappings: [],
+      },
       ...changes.config,
     },
     pool: {

@@ -1,10 +1,10 @@
-import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { z } from "../../../core/contract/options.ts";
-import type { EndpointStatus } from "../endpoint-schema.ts";
+import type { Router } from "../../../core/router.ts";
 import { endpointSchema } from "../endpoint-schema.ts";
-import { endpointStatus } from "../endpoint-status.ts";
+import { allPools } from "../pool-sites.ts";
 import { Problem } from "../problem.ts";
-import type { ApiSite } from "../site.ts";
+import { shownEndpoints } from "../shown-endpoints.ts";
+import type { ApiSite, ViewedSite } from "../site.ts";
 import { type ApiResult, type ApiRoute, route } from "./route.ts";
 
 /** Longest time that a timer can be set to, in seconds. */
@@ -27,9 +27,11 @@ const drainWish = wish.extend({
 
 /** Shows the endpoints, and takes what operators want of them. */
 export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
-  const { intents } = site.router.control;
   // What operators want of endpoints is no part of the config.
-  const version = () => `${site.running.generation}-${intents.revision}`;
+  const version = () => {
+    const revisions = allPools(site).map(({ site: { router } }) => router.control.intents.revision);
+    return `${site.running.generation}-${revisions.join("-")}`;
+  };
   return [
     route({
       method: "GET",
@@ -38,7 +40,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       version,
       summary: "The replicas of the pool, as the router sees them.",
       response: z.object({ endpoints: z.array(endpointSchema) }),
-      run: () => ({ document: { endpoints: site.router.pool.facts.endpoints.map((endpoint) => shown(endpoint, site)) } }),
+      run: () => ({ document: { endpoints: [...shownEndpoints(site)] } }),
     }),
     route({
       method: "POST",
@@ -49,7 +51,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       body: drainWish,
       response: endpointSchema,
       run: ({ params, body, caller }) =>
-        changed(site, params["name"] ?? "", (name) => {
+        changed(site, params["name"] ?? "", (name, intents) => {
           const grace = body.graceSeconds ?? (issuesSessions(site) ? SESSION_GRACE_S : 0);
           const { reason, forSeconds } = body;
           intents.set(name, { intent: "drain", reason, by: caller, forMs: inMs(forSeconds), graceMs: grace * 1000 });
@@ -64,7 +66,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       body: wish,
       response: endpointSchema,
       run: ({ params, body: { reason, forSeconds }, caller }) =>
-        changed(site, params["name"] ?? "", (name) =>
+        changed(site, params["name"] ?? "", (name, intents) =>
           intents.set(name, { intent: "cordon", reason, by: caller, forMs: inMs(forSeconds), graceMs: 0 }),
         ),
     }),
@@ -77,7 +79,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       body: z.strictObject({}),
       response: endpointSchema,
       run: ({ params, caller }) =>
-        changed(site, params["name"] ?? "", (name) => intents.clear(name, `${caller || "an operator"} asked for it`)),
+        changed(site, params["name"] ?? "", (name, intents) => intents.clear(name, `${caller || "an operator"} asked for it`)),
     }),
   ];
 }
@@ -85,22 +87,22 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
 const inMs = (inSeconds: number | undefined) => (inSeconds === undefined ? undefined : inSeconds * 1000);
 
 /** The log of the replicas tells of it. */
-function changed(site: ApiSite, name: string, change: (name: string) => void): ApiResult {
-  find(site, name);
-  change(name);
-  return { document: shown(find(site, name), site) };
+function changed(site: ApiSite, name: string, change: (name: string, intents: Router["control"]["intents"]) => void): ApiResult {
+  const { router } = poolOf(site, name);
+  change(name, router.control.intents);
+  poolOf(site, name);
+  return { document: shownEndpoints(site).find((each) => each.name === name)! };
 }
 
-function find({ router }: ApiSite, name: string): Endpoint {
-  const { endpoints } = router.pool.facts;
-  const endpoint = endpoints.find((each) => each.name === name);
-  if (endpoint !== undefined) return endpoint;
-  const names = endpoints.slice(0, 8).map((each) => each.name);
+/** The pool that has the endpoint. */
+function poolOf(site: ApiSite, name: string): ViewedSite {
+  const pools = allPools(site);
+  const found = pools.find((pool) => pool.site.router.pool.facts.endpoints.some((each) => each.name === name));
+  if (found !== undefined) return found.site;
+  const names = shownEndpoints(site)
+    .slice(0, 8)
+    .map((each) => each.name);
   throw new Problem(404, "unknown_endpoint", `The pool has no endpoint of this name; it has ${names.join(", ") || "none"}.`);
-}
-
-function shown(endpoint: Endpoint, site: ApiSite): EndpointStatus {
-  return endpointStatus(endpoint, site);
 }
 
 /** Whether responses carry something that brings a client back to its endpoint. */

@@ -83,9 +83,10 @@ async function explained(
   const bytes = bodyBase64 === undefined ? Buffer.from(body ?? "", "utf8") : Buffer.from(bodyBase64, "base64");
   try {
     const asked = await withPlainBody({ path, headers: Object.entries(headers), body: bytes }, router.config);
-    const { request, decision } = dryRunNow(router, asked);
+    const { request, decision, place } = dryRunNow(router, asked);
     const report = dryRunReport(request, decision, time);
-    return { ...report, notes: [...report.notes, ...router.features.notes(decision.rule)] };
+    const notes = [...(place === undefined ? [] : [place.why]), ...report.notes, ...router.features.notes(decision.rule)];
+    return { ...report, ...(place && { pool: place.config.pool }), notes };
   } catch (thrown) {
     if (!(thrown instanceof RouterError)) throw thrown;
     // A fault of the router goes to its log.

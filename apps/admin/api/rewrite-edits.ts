@@ -1,6 +1,6 @@
 import { didYouMean } from "../../../config/read/problems.ts";
 import type { RewriteResource } from "../../../config/rewrites/resources.ts";
-import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
+import { labelOf, type RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { Problem } from "../problem.ts";
 
 /** New weights for targets of one rule. */
@@ -22,7 +22,7 @@ export function withWeights(document: RewriteDocument, { rule, targets }: Weight
   const index = rule ?? 0;
   const changed = rules[index];
   if (changed === undefined) throw new Problem(400, "unknown_rule", `The resource has no rule ${index}; it has ${rules.length}.`);
-  const names = changed.targets.map(({ modelRewrite }) => modelRewrite);
+  const names = changed.targets.map(labelOf);
   for (const { modelRewrite } of targets) {
     if (names.includes(modelRewrite)) continue;
     const hint = didYouMean(modelRewrite, names) || `Its targets are ${names.join(", ")}; add one with PUT (apply).`;
@@ -30,7 +30,7 @@ export function withWeights(document: RewriteDocument, { rule, targets }: Weight
   }
   const weights = new Map(targets.map(({ modelRewrite, weight }) => [modelRewrite, weight]));
   const weighted = changed.targets.map((target) => {
-    const weight = weights.get(target.modelRewrite);
+    const weight = weights.get(labelOf(target));
     return weight === undefined ? target : { ...target, weight };
   });
   const next = rules.map((each, at) => (at === index ? { ...each, targets: weighted } : each));

@@ -2,6 +2,7 @@ import type { FeatureText } from "../../../config/feature.ts";
 import { whole, milliseconds as wholeMs } from "../../../core/report/number-text.ts";
 import type { CandidateReport, ChoiceReport, DecisionReport, DryRunReport } from "../../../core/report/report-schema.ts";
 import { type Column, columnTable, table } from "../../../core/report/table.ts";
+import { targetLabel } from "../../../core/report/target-label.ts";
 
 /** More rows would hide those that matter. */
 const CANDIDATES_SHOWN = 16;
@@ -46,7 +47,7 @@ function modelText({ model, target, rule, draw }: ChoiceReport): string {
   if (rule === "") return model === "" ? "none was read" : model;
   const drawn = `${model} -> ${target}, by the rule ${rule}`;
   if (draw === null) return drawn;
-  const weights = draw.targets.map(({ name, weight }) => `${name} ${weight}`).join(", ");
+  const weights = draw.targets.map((target) => `${targetLabel(target)} ${target.weight}`).join(", ");
   if (draw.targets.length === 1) return drawn;
   return `${drawn}: ${draw.by === "share" ? "drawn by the weights" : `drawn by the header ${draw.header}`} (${weights})`;
 }

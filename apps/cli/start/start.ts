@@ -20,6 +20,7 @@ import type { WireServer } from "../../../core/server/server.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { figuresOf } from "../../admin/figures/request-figures.ts";
 import { checkPages } from "../../admin/pages.ts";
+import { countPools } from "../../admin/pool-sites.ts";
 import type { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
 import { clusterView } from "../../kubernetes/resources/cluster-view.ts";
 import { LOOK_MS } from "../file-watch.ts";
@@ -158,6 +159,7 @@ async function run(
     },
   });
   const figures = figuresOf(router);
+  countPools(router, figures);
   const service = serviceManager(log);
   // Before the first line: whoever reads it may stop the router at once.
   const stopped = stopSignal();
@@ -176,6 +178,7 @@ async function run(
       load: (overlay, base) => source.load(overlay, base),
       publish(next) {
         router.replace(next);
+        countPools(router, figures);
         server.useLimits(next.config.settings.limits);
         watchdog.useBound(stuckMsOf(front, next.config.settings.limits.stuckMs));
         admin?.useLimits(next.config.settings.limits);

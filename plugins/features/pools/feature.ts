@@ -43,6 +43,7 @@ export default sectionFeature({
       get routersOfPools() {
         return routers.current;
       },
+      dryPool: (run, parsed, front) => running.dryPool(run, parsed, front),
       status: (rule) => (rule === undefined ? { pools: poolsStatus(config, routers.current, tally) } : {}),
       metrics: () => tally.metrics(names),
       stopAnnounced: () => routers.announceStop(),

@@ -1,6 +1,9 @@
 import type { PoolsConfig } from "../../../config/pools/schema.ts";
 import type { ActiveConfig } from "../../../core/active-config.ts";
-import type { Run } from "../../../core/run.ts";
+import type { ParsedBody } from "../../../core/contract/request.ts";
+import type { DryPool } from "../../../core/router.ts";
+import type { RouterParts } from "../../../core/router-parts.ts";
+import type { AskedRun, Run } from "../../../core/run.ts";
 import { Places } from "./places.ts";
 import { type HeldPool, heldPool } from "./pool-place.ts";
 import type { PoolRouters, PreparedPool } from "./pool-routers.ts";
@@ -40,9 +43,17 @@ export class RunningPools {
   }
 
   /** `run` is one of this config, and has the front's parts. */
-  placesFor({ parts }: Run): Places {
+  placesFor({ parts }: Pick<Run, "parts">): Places {
     this.#places ??= new Places(this.#config, this.#held!, this.#front!, parts);
     return this.#places;
+  }
+
+  /** The same where no request is; `parts` are the front's. */
+  dryPool({ head, ticket }: AskedRun, parsed: ParsedBody, parts: RouterParts): DryPool {
+    const places = this.placesFor({ parts });
+    const { place, draw, why } = places.choose({ parsed, head, key: ticket.principal?.name ?? "" }, true);
+    const router = this.#held?.find(({ plan }) => plan.name === place.name)?.router;
+    return { router, config: place.config, draw, why };
   }
 
   /** No request uses the config any more, or it never took effect. */

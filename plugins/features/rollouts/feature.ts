@@ -1,4 +1,6 @@
 import { sectionFeature } from "../../../config/feature.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { endpointsElsewhere } from "../../../core/slots.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import { guardSection } from "./guard-config.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
@@ -14,9 +16,14 @@ export default sectionFeature({
   summary: "Counts what becomes of the requests to rewrites' targets; guards stop a target that is worse than another one.",
   section: guardSection,
   create(guards, { keep, clock, log, facts, running }) {
-    const rules = keep(1, () => new Rollouts({ clock, log, facts, stopTarget: stopThroughConfig(running, clock) }));
+    let elsewhere: () => readonly Endpoint[] = () => [];
+    const endpoints = () => [...facts().endpoints, ...elsewhere()];
+    const rules = keep(1, () => new Rollouts({ clock, log, stopTarget: stopThroughConfig(running, clock) }));
     return {
-      configured: ({ rewriters }) => rules.follow(rewriters, guards),
+      configured({ rewriters, modules }) {
+        elsewhere = () => endpointsElsewhere(modules);
+        rules.follow(rewriters, guards, endpoints);
+      },
       settled: (ticket: Ticket) => rules.ended(ticket),
       shared: rules.shared,
       status: (rule, target) => (rule === undefined || target === undefined ? {} : rolloutStatus(rules, rule, target)),

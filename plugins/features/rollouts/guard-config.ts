@@ -7,6 +7,7 @@ import { GUARD_ANNOTATION, type RewriteDocument } from "../../../config/rewrites
 import { orElse } from "../../../config/schema/section.ts";
 import type { ConfigAround, Section } from "../../../config/section.ts";
 import { z } from "../../../core/contract/options.ts";
+import { targetLabel } from "../../../core/report/target-label.ts";
 import type { FeatureConfigs } from "../../../core/settings.ts";
 import { type GuardSpec, guardSchema } from "./guard-schema.ts";
 
@@ -198,7 +199,7 @@ function resolved(guard: WrittenGuard, rules: readonly PlacedRule[]): readonly G
     });
     return [];
   }
-  const withTarget = named.filter(({ rule }) => rule.targets.some(({ name }) => name === spec.target));
+  const withTarget = named.filter(({ rule }) => rule.targets.some((each) => targetLabel(each) === spec.target));
   if (withTarget.length === 0) {
     miss(
       "target",
@@ -214,14 +215,14 @@ function resolved(guard: WrittenGuard, rules: readonly PlacedRule[]): readonly G
 
 function guardOf({ spec, isAnnotation, miss }: WrittenGuard, { rule, resource, index }: PlacedRule): GuardConfig | undefined {
   const { target, worseBy, confidence, minRequests } = spec;
-  const others = rule.targets.filter(({ name }) => name !== target);
+  const others = rule.targets.filter((each) => targetLabel(each) !== target);
   const [first] = others;
   if (first === undefined) {
     const found = `${quoted(target)}, the only target of the rule ${rule.name}`;
     miss("target", { found, wanted: "a rule with another target that can serve instead", hint: "The guard guards nothing." });
     return undefined;
   }
-  if (spec.against !== undefined && !others.some(({ name }) => name === spec.against)) {
+  if (spec.against !== undefined && !others.some((each) => targetLabel(each) === spec.against)) {
     miss("against", unknownTarget(spec.against, others));
     return undefined;
   }
@@ -231,7 +232,7 @@ function guardOf({ spec, isAnnotation, miss }: WrittenGuard, { rule, resource, i
     name: `${rule.name} ${target}`,
     rule: rule.name,
     target,
-    against: spec.against ?? largest.name,
+    against: spec.against ?? targetLabel(largest),
     place: { namespace: metadata.namespace ?? "default", resource: metadata.name, index },
     stickyHeader: rule.stickyHeader,
     worseBy,
@@ -241,8 +242,8 @@ function guardOf({ spec, isAnnotation, miss }: WrittenGuard, { rule, resource, i
   };
 }
 
-function unknownTarget(name: string, targets: readonly { readonly name: string }[]): Finding {
-  const names = [...new Set(targets.map((target) => target.name))];
+function unknownTarget(name: string, targets: PlacedRule["rule"]["targets"]): Finding {
+  const names = [...new Set(targets.map(targetLabel))];
   const hint = () => didYouMean(name, names) || "The guard guards nothing.";
   return { found: `${quoted(name)}, which is no such target`, wanted: `one of: ${names.join(", ")}`, hint };
 }

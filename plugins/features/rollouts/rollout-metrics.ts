@@ -1,5 +1,6 @@
 import type { MetricFamily } from "../../../core/contract/metric-family.ts";
 import type { TargetMapping } from "../../../core/contract/rewriter.ts";
+import { targetLabel } from "../../../core/report/target-label.ts";
 import type { GuardState, RolloutStatus } from "./rollout-shapes.ts";
 
 /** One target of a rule, with what is known of it. */
@@ -50,7 +51,8 @@ export function rolloutMetrics(
   // A rule may list a target twice, but two samples with the same labels are an error.
   const rows = new Map<string, Row>();
   for (const { name: rule, targets } of mappings) {
-    for (const { name: target } of targets) {
+    for (const each of targets) {
+      const target = targetLabel(each);
       const values = [rule, target] as const;
       rows.set(JSON.stringify(values), { values, status: statusOf(rule, target) });
     }

@@ -1,12 +1,12 @@
 import type { ActiveConfig } from "../../../core/active-config.ts";
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Decision } from "../../../core/contract/decision.ts";
-import { isServing } from "../../../core/contract/endpoint.ts";
+import { type Endpoint, isServing } from "../../../core/contract/endpoint.ts";
 import type { Log } from "../../../core/contract/log.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import { thrownText } from "../../../core/contract/thrown-text.ts";
 import { wasServed } from "../../../core/report/blame.ts";
-import type { Facts } from "../../../core/state/facts.ts";
+import { targetLabel } from "../../../core/report/target-label.ts";
 import type { GuardConfig } from "./guard-config.ts";
 import { type Found, RolloutGuard } from "./rollout-guard.ts";
 import type { GuardState, TargetFigures } from "./rollout-shapes.ts";
@@ -26,7 +26,6 @@ export type StopTarget = (stop: TargetStop) => Promise<string>;
 export interface RolloutsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly facts: () => Facts;
   readonly stopTarget: StopTarget;
 }
 
@@ -50,6 +49,7 @@ export class Rollouts {
   readonly #options: RolloutsOptions;
   readonly #startedAtMs: number;
   #rules: ReadonlyMap<string, Rule> = new Map();
+  #endpoints: () => readonly Endpoint[] = () => [];
   /** Guards whose stop is under way or was not possible, and when it may be tried again. */
   readonly #waiting = new Map<RolloutGuard, number>();
 
@@ -59,11 +59,16 @@ export class Rollouts {
     this.shared = new SharedGuards(options.clock, () => [...this.#rules.values()].flatMap(({ guards }) => guards));
   }
 
-  /** Takes the rules of another config. What stays the same goes on. */
-  follow(rewriters: ActiveConfig["rewriters"], guards: readonly GuardConfig[]): void {
+  /** Takes the rules of another config, and where its endpoints are, of all pools. What stays the same goes on. */
+  follow(
+    rewriters: ActiveConfig["rewriters"],
+    guards: readonly GuardConfig[],
+    endpoints: () => readonly Endpoint[] = () => [],
+  ): void {
+    this.#endpoints = endpoints;
     const rules = new Map<string, Rule>();
     for (const { name, targets } of rewriters.flatMap(({ plugin }) => plugin.mappings ?? [])) {
-      const weights = new Map(targets.map((target) => [target.name, target.weight]));
+      const weights = new Map(targets.map((target) => [targetLabel(target), target.weight]));
       const own = guards.filter(({ rule }) => rule === name);
       rules.set(name, this.#nextRule(weights, own, this.#rules.get(name)));
     }
@@ -130,21 +135,21 @@ export class Rollouts {
   ended(outcome: Outcome): void {
     const { decision } = outcome;
     const rule = decision === undefined || decision.rule === "" ? undefined : this.#rules.get(decision.rule);
-    const counts = decision && rule?.counts.get(decision.target);
+    const target = labelIn(rule, outcome);
+    const counts = rule?.counts.get(target);
     if (decision === undefined || rule === undefined || counts === undefined) return;
     const verdict = verdictOf(outcome, this.#isProbed(decision));
     counts.add(outcome, verdict);
     if (decision.atMs < rule.weighedAtMs) return;
-    for (const guard of rule.guards) this.#judge(guard, rule, outcome, verdict);
+    for (const guard of rule.guards) this.#judge(guard, rule, target, outcome, verdict);
   }
 
   #isProbed({ atMs, endpoints }: Decision): boolean {
     return atMs - this.#startedAtMs > FIRST_PROBES_MS || !endpoints.some(({ phase }) => phase === "starting");
   }
 
-  #judge(guard: RolloutGuard, rule: Rule, outcome: Outcome, verdict: TargetVerdict): void {
+  #judge(guard: RolloutGuard, rule: Rule, target: string, outcome: Outcome, verdict: TargetVerdict): void {
     const { config } = guard;
-    const target = outcome.decision?.target;
     const isTarget = target === config.target;
     if ((!isTarget && target !== config.against) || idleReason(config, rule.weights) !== "") return;
     const session = config.stickyHeader === "" ? "" : (outcome.request?.headers.get(config.stickyHeader) ?? "");
@@ -179,10 +184,19 @@ export class Rollouts {
 
   /** Why the target must not be stopped: without the other one, nobody would serve the rule. */
   #obstacle({ against }: GuardConfig): string {
-    const { endpoints } = this.#options.facts();
-    const isServed = endpoints.some((endpoint) => isServing(endpoint) && endpoint.models.has(against));
+    const [model = against] = against.split("@");
+    const isServed = this.#endpoints().some(
+      (endpoint) => isServing(endpoint) && (endpoint.models.has(against) || endpoint.models.has(model)),
+    );
     return isServed ? "" : `no ready replica serves ${against}`;
   }
+}
+
+/** The target that the request got, as the rule's counts call it. */
+function labelIn(rule: Rule | undefined, { decision, pool }: Outcome): string {
+  const name = decision?.target ?? "";
+  const inPool = targetLabel({ name, pool });
+  return rule?.counts.has(inPool) === true ? inPool : name;
 }
 
 /** Why there is nothing to judge; "" while there is. */

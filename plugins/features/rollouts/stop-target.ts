@@ -1,6 +1,6 @@
 import { type Overlay, type ResourceName, withChange } from "../../../config/rewrites/overlay.ts";
 import { fileResources, rewriteResources } from "../../../config/rewrites/resources.ts";
-import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
+import { labelOf, type RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { changeableConfig } from "../../../config/running/changeable-config.ts";
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { StopTarget, TargetStop } from "./rollouts.ts";
@@ -42,12 +42,9 @@ function stoppedIn(overlay: Overlay, { guard, reason }: TargetStop, { document, 
   const { target, place } = guard;
   const rules = document?.spec.rules ?? [];
   const rule = rules[place.index];
-  if (document === undefined || !rule?.targets.some(({ modelRewrite }) => modelRewrite === target))
+  if (document === undefined || !rule?.targets.some((each) => labelOf(each) === target))
     throw new Error("its rule has changed meanwhile");
-  const targets = rule.targets.map(({ modelRewrite, weight = 1 }) => ({
-    modelRewrite,
-    weight: modelRewrite === target ? 0 : weight,
-  }));
+  const targets = rule.targets.map((each) => ({ ...each, weight: labelOf(each) === target ? 0 : (each.weight ?? 1) }));
   if (targets.every(({ weight }) => weight === 0)) throw new Error("no other target of the rule has a weight");
   const changed = rules.map((each, index) => (index === place.index ? { ...each, targets } : each));
   return withChange(overlay, {

@@ -4,7 +4,6 @@ import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import { nameSet } from "../../../../core/contract/name-set.ts";
 import type { Outcome } from "../../../../core/contract/outcome.ts";
 import { makeEndpoint, makeEndpoints, makeRequest } from "../../../../core/contract/test-kit.ts";
-import { factsOf } from "../../../../core/state/facts.ts";
 import { makeAttempt, makeDecision, makeOutcome } from "../../../../core/test-kit/records.ts";
 import type { GuardConfig } from "../../../../plugins/features/rollouts/guard-config.ts";
 import { Rollouts, type StopTarget } from "../../../../plugins/features/rollouts/rollouts.ts";
@@ -37,7 +36,6 @@ function setUp({ guards = [GUARD], endpoints = serving("v1", "v2"), stop = (asyn
   const rollouts = new Rollouts({
     clock,
     log: { info: note, warn: note, error: note },
-    facts: () => factsOf(state.endpoints),
     stopTarget(asked) {
       stops.push(asked.reason);
       return stop(asked);
@@ -48,7 +46,8 @@ function setUp({ guards = [GUARD], endpoints = serving("v1", "v2"), stop = (asyn
     type: "model-rewrite",
     plugin: { clientModels: [], draw: () => undefined, mappings: [makeMapping("food/0", weights)] },
   });
-  const weigh = (v1: number, v2: number, next: readonly GuardConfig[] = guards) => rollouts.follow([rewriter({ v1, v2 })], next);
+  const weigh = (v1: number, v2: number, next: readonly GuardConfig[] = guards) =>
+    rollouts.follow([rewriter({ v1, v2 })], next, () => state.endpoints);
   weigh(50, 50);
   const end = (target: string, overrides: Partial<Outcome> = {}, atMs = clock.now()) =>
     rollouts.ended(makeOutcome({ decision: makeDecision({ rule: "food/0", target, atMs }), ...overrides }));

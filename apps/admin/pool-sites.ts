@@ -1,0 +1,60 @@
+import type { RequestCounter } from "../../core/pool/pool.ts";
+import type { PoolsFeature, Router } from "../../core/router.ts";
+import { RequestFigures } from "./figures/request-figures.ts";
+import type { ViewedSite } from "./site.ts";
+
+/** A pool with what is shown of it. */
+export interface PoolSite {
+  readonly name: string;
+  readonly site: ViewedSite;
+}
+
+const NONE: ReadonlyMap<string, Router> = new Map();
+const counted = new WeakMap<Router, RequestFigures>();
+
+/** What runs the pools beside the router's own; undefined where there are none. */
+export function poolsFeature({ config }: Router): PoolsFeature | undefined {
+  const features = config.modules.map(({ plugin }) => plugin as Partial<PoolsFeature>);
+  return features.find((feature): feature is PoolsFeature => feature.routersOfPools !== undefined);
+}
+
+/** Their routers, by their names. */
+export function routersOfPools(router: Router): ReadonlyMap<string, Router> {
+  return poolsFeature(router)?.routersOfPools ?? NONE;
+}
+
+/** Counts from now on what the requests of each pool meet, there and together with those of the router's own. */
+export function countPools(router: Router, all: RequestFigures): void {
+  for (const inner of routersOfPools(router).values()) figuresIn(inner, all);
+}
+
+function figuresIn(router: Router, all: RequestFigures): RequestFigures {
+  const known = counted.get(router);
+  if (known !== undefined) return known;
+  const own = new RequestFigures(router.services.clock);
+  const counter: RequestCounter = {
+    follow: (endpoints) => own.follow(endpoints),
+    ended(outcome, nowMs) {
+      own.ended(outcome, nowMs);
+      all.ended(outcome, nowMs);
+    },
+  };
+  router.pool.countBy(counter);
+  counted.set(router, own);
+  return own;
+}
+
+/** The pools beside the router's own. */
+export function furtherPools(site: ViewedSite): readonly PoolSite[] {
+  return [...routersOfPools(site.router)].map(([name, router]) => {
+    return { name, site: { ...site, router, figures: figuresIn(router, site.figures) } };
+  });
+}
+
+/** All pools; the router's own, which is the first, only where it has replicas, or is the only one. */
+export function allPools(site: ViewedSite): readonly PoolSite[] {
+  const further = furtherPools(site);
+  const { config, pool } = site.router;
+  const isEmpty = further.length > 0 && pool.facts.endpoints.length === 0;
+  return isEmpty ? further : [{ name: config.pool, site }, ...further];
+}
