@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { targetLabel } from "../../core/report/target-label.ts";
 import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig } from "../../core/router-config.ts";
 import type { CertificatePair, CredentialSettings, ReplicaTls, ServerTls, Settings } from "../../core/settings.ts";
 import type { LoadedConfig } from "../load.ts";
@@ -161,9 +162,5 @@ function isSameInstance({ definition, ...one }: Instance, { definition: other, .
 }
 
 function weightsText(...rules: readonly RewriteRule[]): string {
-  return rules
-    .map(({ targets }) =>
-      targets.map(({ name, weight, pool }) => `${name}${pool === undefined ? "" : `@${pool}`} ${weight}`).join(", "),
-    )
-    .join(" -> ");
+  return rules.map(({ targets }) => targets.map((target) => `${targetLabel(target)} ${target.weight}`).join(", ")).join(" -> ");
 }

@@ -1,4 +1,5 @@
 import type { Definition } from "../../core/contract/plugin.ts";
+import { targetLabel } from "../../core/report/target-label.ts";
 import type { Address, ProfileConfig, RewriteRule, RouterConfig } from "../../core/router-config.ts";
 import { type LoadedConfig, loadTexts } from "../load.ts";
 import type { Registry } from "../plugins/instances.ts";
@@ -131,7 +132,9 @@ function unguardedText(missing: readonly string[]): string {
 
 function ruleText({ name, models, targets, stickyHeader, onUnavailable }: RewriteRule): string {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
-  const shares = targets.map((each) => (targets.length === 1 ? each.name : `${each.name} ${percent(each.weight / total)}`));
+  const shares = targets.map((each) =>
+    targets.length === 1 ? targetLabel(each) : `${targetLabel(each)} ${percent(each.weight / total)}`,
+  );
   const sticky = stickyHeader === "" ? "" : `, sticky by ${stickyHeader}`;
   const redistributed = onUnavailable === "redistribute" ? ", redistributed when unavailable" : "";
   return `${models.join(", ") || "every model"} -> ${shares.join(", ")}${sticky}${redistributed}  (${name})`;

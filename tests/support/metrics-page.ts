@@ -24,6 +24,7 @@ import { kvEventsMetrics, type ShownEvents } from "../../plugins/features/kv-eve
 import { ReplicaCache } from "../../plugins/features/kv-events/replica-cache.ts";
 import { mirrorMetrics } from "../../plugins/features/mirror/mirror-metrics.ts";
 import { MirrorTally } from "../../plugins/features/mirror/mirror-tally.ts";
+import { PoolTally } from "../../plugins/features/pools/pool-tally.ts";
 import { Quarantine } from "../../plugins/features/quarantine/quarantine.ts";
 import { quarantineMetrics } from "../../plugins/features/quarantine/quarantine-shown.ts";
 import { rolloutMetrics } from "../../plugins/features/rollouts/rollout-metrics.ts";
@@ -127,6 +128,12 @@ function usedConversations(): Conversations {
   return conversations;
 }
 
+function usedPools(): PoolTally {
+  const tally = new PoolTally();
+  tally.fellBack("llama", "small", "queue_full");
+  return tally;
+}
+
 function usedSessions(): Sessions {
   const sessions = new Sessions(systemClock);
   sessions.use(sessionsSection.schema.parse({}));
@@ -228,6 +235,7 @@ export function fullPage(): string {
       ...rolloutMetrics(() => ({ figures: FIGURES, guard: GUARD }), view.config.mappings),
       ...kvEventsMetrics(usedEvents()),
       ...sharedMetrics(SHARED_VIEW),
+      ...usedPools().metrics(["llama"]),
       ...new Tunnels().metrics(),
     ],
   });

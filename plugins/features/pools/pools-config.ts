@@ -3,7 +3,7 @@ import { FALLBACK_KEY, fallbackSchema, type PoolsConfig } from "../../../config/
 import { named } from "../../../config/read/differences.ts";
 import { quoted } from "../../../config/read/problems.ts";
 import type { PlacedRule } from "../../../config/rewrites/read.ts";
-import type { Section } from "../../../config/section.ts";
+import type { ConfigAround, Section } from "../../../config/section.ts";
 import type { z } from "../../../core/contract/options.ts";
 import type { FallbackTarget, PoolPlan } from "../../../core/router-config.ts";
 
@@ -15,6 +15,7 @@ export const poolsSection = {
   schema: fallbackSchema,
   read(written: Written, around): PoolsConfig {
     const { own, pools, router, rules, problems } = around;
+    refuseShared(around);
     const names = [own.name, ...pools.map(({ name }) => name)];
     for (const [index, { pool }] of (written ?? []).entries()) {
       const finding = wrongFallback(pool, own.name, names);
@@ -30,6 +31,14 @@ export const poolsSection = {
   // What is different in the pools is told beside it.
   changes: (before, after) => named("fallback", { own: before.own }, { own: after.own }),
 } satisfies Section<Written, PoolsConfig>;
+
+/** Other routers would agree about a part of the replicas only. */
+function refuseShared({ pools, router }: ConfigAround): void {
+  const { spec } = router.document as { readonly spec: { readonly shared?: unknown } };
+  if (pools.length === 0 || spec.shared === undefined) return;
+  const wanted = "one of the two: routers that agree have one pool each";
+  router.report(["spec", "shared"], { found: "spec.shared beside Pool documents", wanted });
+}
 
 function refuseUnknownPools({ rule, resource, index }: PlacedRule, names: readonly string[]): void {
   for (const [at, { pool }] of rule.targets.entries())

@@ -84,7 +84,7 @@ describe("documents", () => {
 
   test("each file's problems, in the order the files were given", async () => {
     assert.deepEqual(await problemsOf({ "z.yaml": router("  pol: {}\n"), "a.json": '{"kind": "Router"}', "b.yaml": "a: [\n" }), [
-      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirrors, disaggregation, ejection, kubernetes, guards, kvEvents, shared, websockets, retries, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
+      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirrors, disaggregation, ejection, kubernetes, guards, kvEvents, shared, fallback, websockets, retries, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
       "z.yaml:4:3  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
       'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1 or signalbox.dev/v1.',
       "a.json:1:10  kind  found a second Router document (the first is in z.yaml); wanted one in all files together.",

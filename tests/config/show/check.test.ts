@@ -72,7 +72,7 @@ test("checkConfig shortens long lists", async () => {
 test("checkConfig lists every problem", async () => {
   const { text, isValid } = await check(router(`${POOL}  lisen: {}\n  limits: { retries: x }\n`));
   assert.deepEqual(text.split("\n"), [
-    `signalbox.yaml:5:3  spec.lisen  found the unknown key "lisen"; wanted one of: listen, admin, pool, plugins, profiles, conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirrors, disaggregation, ejection, kubernetes, guards, kvEvents, shared, websockets, retries, forwardedFor, limits, responseHeaders. Did you mean "listen"?`,
+    `signalbox.yaml:5:3  spec.lisen  found the unknown key "lisen"; wanted one of: listen, admin, pool, plugins, profiles, conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirrors, disaggregation, ejection, kubernetes, guards, kvEvents, shared, fallback, websockets, retries, forwardedFor, limits, responseHeaders. Did you mean "listen"?`,
     "    5 |   lisen: {}",
     "      |   ^",
     `signalbox.yaml:6:22  spec.limits.retries  found "x"; wanted a whole number from 0 to 100.`,
@@ -184,7 +184,7 @@ test("checkConfig --json lists problems with their places", async () => {
         path: "spec.lisen",
         found: 'the unknown key "lisen"',
         wanted:
-          "one of: listen, admin, pool, plugins, profiles, conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirrors, disaggregation, ejection, kubernetes, guards, kvEvents, shared, websockets, retries, forwardedFor, limits, responseHeaders",
+          "one of: listen, admin, pool, plugins, profiles, conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirrors, disaggregation, ejection, kubernetes, guards, kvEvents, shared, fallback, websockets, retries, forwardedFor, limits, responseHeaders",
         hint: 'Did you mean "listen"?',
       },
     ],
