@@ -13,10 +13,9 @@ import type { Services } from "../core/services.ts";
 import { builtIns } from "../plugins/registry.ts";
 import { routerApi } from "./admin/api/routes.ts";
 import { EventStreams } from "./admin/event-streams.ts";
-import { figuresOf } from "./admin/figures/request-figures.ts";
 import { type PageHandlers, pageHandlers } from "./admin/page-handlers.ts";
 import { checkPages } from "./admin/pages.ts";
-import { countPools } from "./admin/pool-sites.ts";
+import { countPools, figuresOf } from "./admin/pool-sites.ts";
 import { turns } from "./admin/turns.ts";
 
 /** Where a router's config comes from. Of its key `listen` only `cors` has an effect here, of `admin` only `token` and `readOnly`. */
@@ -86,7 +85,6 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   const router = runRouter(loaded, { ...services, accepts: ({ observers }) => checkPages(observers) });
   const face = fetchFace(router, services.clock);
   const figures = figuresOf(router);
-  countPools(router, figures);
   const running = new RunningConfig({
     loaded,
     load,

@@ -23,7 +23,15 @@ export function routersOfPools(router: Router): ReadonlyMap<string, Router> {
   return poolsFeature(router)?.routersOfPools ?? NONE;
 }
 
-/** Counts from now on what the requests of each pool meet, there and together with those of the router's own. */
+/** Counts what the router's requests meet from now on, in all of its pools. */
+export function figuresOf(router: Router): RequestFigures {
+  const figures = new RequestFigures(router.services.clock);
+  router.pool.countBy(figures);
+  countPools(router, figures);
+  return figures;
+}
+
+/** The same for pools that have been added. Counts from now on what the requests of each pool meet, there and together with those of the router's own. */
 export function countPools(router: Router, all: RequestFigures): void {
   for (const inner of routersOfPools(router).values()) figuresIn(inner, all);
 }

@@ -23,6 +23,9 @@ const KINDS: ReadonlySet<PluginKind> = new Set([
   ...(["filter", "scorer", "picker", "admission", "discovery", "source", "detector"] as const),
 ]);
 
+/** Each has tables of its own, also where it has no replica. */
+const MOST_POOLS = 64;
+
 const isOfPools = (kind: PluginKind) => KINDS.has(kind) || isOwnKind(kind);
 
 /**
@@ -113,6 +116,11 @@ export async function readPools(
   // What is wrong in the Router document would be told again for each pool.
   if (documents.length === 0 || beside.problems.length > 0) return [];
   refuseWithoutFeature(documents[0]!, beside.registry);
+  const excess = documents[MOST_POOLS];
+  if (excess !== undefined) {
+    excess.report(["kind"], { found: `${documents.length} Pool documents`, wanted: `at most ${MOST_POOLS}` });
+    return [];
+  }
   const pools: ReadPool[] = [];
   for (const document of documents) {
     const read = await readPool(document, router, beside, tlsFiles, running?.pools);

@@ -19,10 +19,10 @@ const names = z.array(lineOfText).min(1).max(MOST_NAMES);
 export const FALLBACK_KEY = "fallback";
 
 const fallbackTarget = z.union([
-  instanceName.transform((pool) => ({ pool, model: undefined })),
+  lineOfText.transform((pool) => ({ pool, model: undefined })),
   z
     .strictObject({
-      pool: instanceName.describe("The other pool's name."),
+      pool: lineOfText.describe("The other pool's name."),
       modelRewrite: lineOfText.describe("The model that its replicas get. Default: the same as here.").optional(),
     })
     .transform(({ pool, modelRewrite }) => ({ pool, model: modelRewrite })),

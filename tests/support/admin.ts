@@ -1,4 +1,4 @@
-import { figuresOf } from "../../apps/admin/figures/request-figures.ts";
+import { figuresOf } from "../../apps/admin/pool-sites.ts";
 import { type AdminOptions, type AdminServer, startAdmin } from "../../apps/admin/server.ts";
 import { readPageFiles } from "../../apps/cli/start/open-admin.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";

@@ -1,7 +1,7 @@
 import { routerApi } from "../../apps/admin/api/routes.ts";
 import { EventStreams } from "../../apps/admin/event-streams.ts";
-import { figuresOf } from "../../apps/admin/figures/request-figures.ts";
 import type { AdminAccess } from "../../apps/admin/permission.ts";
+import { figuresOf } from "../../apps/admin/pool-sites.ts";
 import { turns } from "../../apps/admin/turns.ts";
 import { OverlayExpiry } from "../../config/running/overlay-expiry.ts";
 import type { ActiveConfig } from "../../core/active-config.ts";

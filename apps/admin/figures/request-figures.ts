@@ -5,7 +5,6 @@ import type { Attempt, Outcome } from "../../../core/contract/outcome.ts";
 import type { RequestCounter } from "../../../core/pool/pool.ts";
 import { blameOf, verdictOf, wasServed } from "../../../core/report/blame.ts";
 import { cachedTokensOf } from "../../../core/report/cached-tokens.ts";
-import type { Router } from "../../../core/router.ts";
 import { AT, type Counter, countTime } from "./counts.ts";
 import { TrafficHistories, type TrafficHistory } from "./traffic-history.ts";
 import { type Figures, figures, WindowFigures } from "./window-figures.ts";
@@ -35,13 +34,6 @@ export interface PoolFigures extends Figures {
   readonly isFailing: boolean;
   /** Of the last ten minutes. */
   readonly history: TrafficHistory;
-}
-
-/** Counts what the router's requests meet from now on. */
-export function figuresOf({ pool, services }: Router): RequestFigures {
-  const figures = new RequestFigures(services.clock);
-  pool.countBy(figures);
-  return figures;
 }
 
 /** Counts how requests end, for the pool and for each of its endpoints, by name. It outlives reloads. */

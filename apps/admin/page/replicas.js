@@ -36,7 +36,7 @@ const COLUMNS = [
     sortKey: ({ name }) => name,
     makeCell: (opener) => (endpoint) => {
       setText(opener, endpoint.name);
-      opener.title = endpoint.name;
+      opener.title = endpoint.pool === undefined ? endpoint.name : `${endpoint.name}, of the pool ${endpoint.pool}`;
     },
   },
   {

@@ -18,7 +18,7 @@ const UNKNOWN_PHASE = 9;
 const MODELS_SHOWN = 4;
 
 const columnsWith = (phase: (row: EndpointStatus) => string): readonly Column<EndpointStatus>[] => [
-  ["replica", ({ name }) => name, "name"],
+  ["replica", ({ name, pool }) => (pool === undefined ? name : `${pool}/${name}`), "name"],
   ["phase", phase, "left"],
   ["in flight", ({ inFlight }) => String(inFlight)],
   ["prefill tokens", ({ prefillTokens }) => whole(prefillTokens)],

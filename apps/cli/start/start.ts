@@ -18,9 +18,8 @@ import { tuneRuntime } from "../../../core/runtime/tune-runtime.ts";
 import { startWatchdog, type Watchdog } from "../../../core/runtime/watchdog.ts";
 import type { WireServer } from "../../../core/server/server.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
-import { figuresOf } from "../../admin/figures/request-figures.ts";
 import { checkPages } from "../../admin/pages.ts";
-import { countPools } from "../../admin/pool-sites.ts";
+import { countPools, figuresOf } from "../../admin/pool-sites.ts";
 import type { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
 import { clusterView } from "../../kubernetes/resources/cluster-view.ts";
 import { LOOK_MS } from "../file-watch.ts";
@@ -159,7 +158,6 @@ async function run(
     },
   });
   const figures = figuresOf(router);
-  countPools(router, figures);
   const service = serviceManager(log);
   // Before the first line: whoever reads it may stop the router at once.
   const stopped = stopSignal();

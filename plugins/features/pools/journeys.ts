@@ -92,7 +92,8 @@ export class Journeys {
 function mayLeave({ parsed, ticket, response }: Run): boolean {
   if (parsed!.names !== undefined || parsed!.isLookup === true || parsed!.isFollowUp === true || response.gateway !== undefined)
     return false;
-  return ticket.attempts.every(({ result }) => UNSENT.has(result));
+  const tries = [...ticket.attempts, ...(ticket.prefill?.attempts ?? [])];
+  return tries.every(({ result }) => UNSENT.has(result));
 }
 
 /** Another target of its rule, where that redistributes; else the next fallback of the first pool that it was not in yet. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { figuresOf } from "../../../../apps/admin/figures/request-figures.ts";
+import { figuresOf } from "../../../../apps/admin/pool-sites.ts";
 import type { Status } from "../../../../apps/admin/status.ts";
 import { askAdmin } from "../../../../apps/cli/admin/ask-admin.ts";
 import { statusText } from "../../../../apps/cli/commands/status.ts";

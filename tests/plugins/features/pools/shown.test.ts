@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { askFor, startTestAdmin } from "../../../support/admin.ts";
+import { readFamilies } from "../../../support/metrics-page.ts";
+import {
+  ask,
+  assertNothingLeft,
+  poolDocument,
+  replicaOf,
+  rewriteDocument,
+  routersOf,
+  startPools,
+} from "../../../support/pools.ts";
+
+const own = await replicaOf();
+const big = await replicaOf(["big"]);
+const canary = await replicaOf(["m"]);
+const documents = [
+  poolDocument("big", [big.url], "  models: [big]\n  admission: {}"),
+  poolDocument("canary", [canary.url]),
+  rewriteDocument("split", "split", "{ modelRewrite: m, weight: 1 }, { modelRewrite: m, weight: 1, pool: canary }"),
+].join("");
+const router = await startPools([own.url], { documents });
+const admin = await startTestAdmin(router.router);
+after(() => admin.close());
+const textAt = async (path: string) => (await askFor(admin.port, path)).body;
+const jsonAt = async (path: string) => JSON.parse(await textAt(path));
+const explain = async (body: object) => {
+  const response = await fetch(`http://127.0.0.1:${admin.port}/api/v1/explain`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ body: JSON.stringify({ messages: [{ role: "user", content: "hi" }], ...body }) }),
+  });
+  return (await response.json()) as { pool?: string; target: string; notes: string[]; candidates: { endpoint: string }[] };
+};
+
+describe("what people see of several pools", () => {
+  it("has every endpoint with its pool, and each pool with its own features, in the status", async () => {
+    for (const model of ["m", "big", "split", "split"]) assert.equal((await ask(router, model)).status, 200);
+    await assertNothingLeft(router.router);
+    const status = await jsonAt("/status");
+    assert.deepEqual(
+      status.endpoints.map(({ pool, figures }: { pool: string; figures: { requests: number } }) => [pool, figures.requests]),
+      [
+        ["default", 2],
+        ["big", 1],
+        ["canary", 1],
+      ],
+    );
+    assert.equal(status.traffic.requests, 4);
+    assert.equal(status.isWell, true, status.warnings.join());
+    const [pool] = status.pools;
+    assert.deepEqual([pool.name, pool.ready, pool.requests, pool.failed], ["big", 1, 1, 0]);
+    assert.equal(typeof pool.admission, "object");
+    const [rule] = status.rewrites;
+    assert.deepEqual(
+      rule.targets.map(
+        ({ name, readyEndpoints, figures }: { name: string; readyEndpoints: number; figures: { requests: number } }) => [
+          name,
+          readyEndpoints,
+          figures.requests,
+        ],
+      ),
+      [
+        ["m", 2, 1],
+        ["m@canary", 1, 1],
+      ],
+    );
+  });
+
+  it("has each family of metrics once, with the pool where there is one in several", async () => {
+    const families = readFamilies(await textAt("/metrics"));
+    const samplesOf = (name: string) => families.find((family) => family.name === `signalbox_${name}`)?.samples ?? [];
+    assert.equal(samplesOf("endpoint_ready").length, 3);
+    assert.ok(samplesOf("endpoint_ready").some((line) => /pool="canary"/.test(line)));
+    assert.deepEqual(samplesOf("pool_requests_total"), [
+      'signalbox_pool_requests_total{pool="default"} 2',
+      'signalbox_pool_requests_total{pool="big"} 1',
+      'signalbox_pool_requests_total{pool="canary"} 1',
+    ]);
+    assert.ok(samplesOf("queue_requests").every((line) => /pool="/.test(line)));
+    assert.equal(samplesOf("pool_panic").length, 3);
+  });
+
+  it("drains an endpoint of any pool", async () => {
+    const { name } = routersOf(router.router).get("canary")!.pool.facts.endpoints[0]!;
+    const change = async (what: string) => {
+      const response = await fetch(`http://127.0.0.1:${admin.port}/api/v1/endpoints/${name}/${what}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      });
+      return (await response.json()) as { phase: string; pool: string };
+    };
+    assert.deepEqual((({ phase, pool }) => [phase, pool])(await change("drain")), ["draining", "canary"]);
+    assert.equal((await change("undrain")).phase, "ready");
+  });
+
+  it("explains which pool a request goes to and why, without a count", async () => {
+    const big = await explain({ model: "big" });
+    assert.equal(big.pool, "big");
+    assert.equal(big.candidates.length, 1);
+    assert.match(big.notes.join(), /The pool "big" was chosen by its models/);
+    const first = await explain({ model: "split" });
+    assert.equal((await explain({ model: "split" })).pool, first.pool, "no share was drawn");
+    assert.equal((await explain({ model: "m" })).pool, "default");
+    const { decisions } = await jsonAt("/decisions?limit=1");
+    assert.equal(typeof decisions[0].pool, "string");
+    assert.match(decisions[0].notes.join(), /pool/);
+  });
+});
