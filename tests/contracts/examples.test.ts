@@ -69,6 +69,7 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
     return said[0] === "200 true 3";
   },
   lines: (lines) => lines(asked) === "x-prompt-tokens: 7\r\n",
+  fallBack: (fallBack) => fallBack(asked, new Error("full")) === false,
   lost(lost) {
     lost({ ticket: outcome }, endpoint, 0);
     return true;

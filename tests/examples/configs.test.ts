@@ -25,6 +25,7 @@ describe("every example config can run", () => {
     ["disaggregation.yaml"],
     ["kv-events.yaml"],
     ["several-routers.yaml"],
+    ["pools.yaml"],
     ["custom-scorer.yaml"],
     ...PLUGINS.map((name) => [name]),
     ["observability/tracing.yaml"],

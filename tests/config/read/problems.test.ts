@@ -31,20 +31,20 @@ describe("documents", () => {
       "no kind",
       "apiVersion: signalbox/v1\nspec: {}\n",
       [
-        '1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig. A router\'s config begins with "apiVersion: signalbox/v1" and "kind: Router"; pool, listen and the others are below "spec:".',
+        '1:1  kind  found no "kind"; wanted Router or Pool or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig. A router\'s config begins with "apiVersion: signalbox/v1" and "kind: Router"; pool, listen and the others are below "spec:".',
       ],
     ],
     [
       "a mistyped kind",
       "apiVersion: signalbox/v1\nkind: Ruoter\n",
       [
-        '2:7  kind  found "Ruoter"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig. Did you mean "Router"?',
+        '2:7  kind  found "Ruoter"; wanted Router or Pool or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig. Did you mean "Router"?',
       ],
     ],
     [
       "another kind",
       "apiVersion: v1\nkind: Pod\n",
-      ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig.'],
+      ['2:7  kind  found "Pod"; wanted Router or Pool or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig.'],
     ],
     [
       "another version",
