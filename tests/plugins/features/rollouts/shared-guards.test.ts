@@ -3,7 +3,6 @@ import { describe, it } from "node:test";
 import { silentLog } from "../../../../core/contract/log.ts";
 import { nameSet } from "../../../../core/contract/name-set.ts";
 import { makeEndpoints, makeHeaders, makeRequest, seededRandom } from "../../../../core/contract/test-kit.ts";
-import { factsOf } from "../../../../core/state/facts.ts";
 import { makeDecision, makeOutcome } from "../../../../core/test-kit/records.ts";
 import type { GuardConfig } from "../../../../plugins/features/rollouts/guard-config.ts";
 import { Rollouts } from "../../../../plugins/features/rollouts/rollouts.ts";
@@ -33,7 +32,6 @@ function guardRouters(count: number) {
     const rollouts = new Rollouts({
       clock,
       log: silentLog,
-      facts: () => factsOf(endpoints),
       stopTarget: async ({ reason }) => {
         stops.push(`${own} ${reason}`);
         weigh(0);
@@ -43,7 +41,7 @@ function guardRouters(count: number) {
     const weigh = (v2: number) => {
       const mappings = [makeMapping("food/0", { v1: 50, v2 })];
       const plugin = { clientModels: [], draw: () => undefined, mappings };
-      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [GUARD]);
+      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [GUARD], () => endpoints);
     };
     weigh(50);
     all.push({ rollouts, weigh });
