@@ -20,7 +20,6 @@ const SUMMED: ReadonlySet<string> = new Set([
   "signalbox_scale_waiting_requests",
   "signalbox_wanted_replicas_of_model",
   "signalbox_scale_under_way_requests_of_model",
-  "signalbox_sessions",
   "signalbox_session_turns_waiting",
   "signalbox_admission_waiting",
   "signalbox_admission_waiting_bytes",
