@@ -20,7 +20,7 @@ type Changing<Part> = { -readonly [Key in keyof Part]: Part[Key] };
 
 /** The parts of a running router. They outlive each config, which only changes their settings. */
 export class LiveParts implements RouterParts {
-  readonly services: Services;
+  readonly services: Services & Pick<RouterAccess, "workers">;
   /** Set before the first request. */
   configs!: PluginSets;
   readonly gate: Changing<Gate>;
@@ -34,9 +34,9 @@ export class LiveParts implements RouterParts {
   control: ReturnType<RouterAccess["control"]>;
   readonly identity: Changing<Identity>;
 
-  constructor(settings: Settings, { clock, random, log }: Services) {
+  constructor(settings: Settings, { clock, random, log, workers }: LiveParts["services"]) {
     const { limits } = settings;
-    this.services = { clock, random, log };
+    this.services = { clock, random, log, workers };
     this.gate = {
       clients: new ClientCounts(limits.perClientRequests),
       memory: new MemoryBudget(memoryBytes(limits), clock),
@@ -58,7 +58,7 @@ export class LiveParts implements RouterParts {
       load: pool.load,
       ...{ facts: () => pool.facts, prefixIndex: () => pool.prefixIndex, control: () => this.control },
       nextTurn,
-      ...{ adapters: () => this.adapters, running: () => this.changeable },
+      ...{ adapters: () => this.adapters, running: () => this.changeable, workers: services.workers },
     };
   }
 

@@ -32,6 +32,8 @@ export interface RouterAccess {
   readonly carrier?: Carrier;
   /** What carries events of engines' caches, in place of sockets. */
   readonly engines?: EngineWire;
+  /** The same to the other workers of this program, where the config names no store. */
+  readonly workers?: Carrier | undefined;
   /** Calls `run` in a later turn of the event loop. */
   nextTurn(run: () => void): void;
   /** Undefined where there are no replicas. */

@@ -12,7 +12,7 @@ import { NO_JUDGE } from "./judge.ts";
 import { LiveParts } from "./live-parts.ts";
 import type { PreparedConfig, Router } from "./router.ts";
 import type { RouterPlan } from "./router-config.ts";
-import type { AdapterAccess } from "./router-host.ts";
+import type { AdapterAccess, RouterAccess } from "./router-host.ts";
 import type { Facts } from "./state/facts.ts";
 import { bearerFor } from "./wire/bearer.ts";
 import { httpGet, httpSend } from "./wire/http-get.ts";
@@ -20,7 +20,7 @@ import type { GetTarget } from "./wire/http-get-result.ts";
 import { targetTlsFor } from "./wire/replica-tls.ts";
 
 /** What the program that a router runs in gives it. */
-export interface RouterServices extends HostServices {
+export interface RouterServices extends HostServices, Pick<RouterAccess, "workers"> {
   /** Throws an Error for a config that does not fit the program around the router. */
   readonly accepts?: (config: ActiveConfig) => void;
 }

@@ -43,7 +43,7 @@ function isApiPath(target: string): boolean {
 }
 
 function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): RenderedPage {
-  if (!isAllowed(head.get("host"))) return refusal(421, "unknown_host", UNKNOWN_HOST);
+  if (!isAllowed(head.get("host"))) return unknownHost();
   const { path, query } = splitTarget(head.target);
   const { observers } = site.router.config;
   const page = ownPage(site, path) ?? findPage(observers, path);
@@ -69,5 +69,8 @@ function ownPage(site: AdminSite, path: string): Page | undefined {
 
 const UNKNOWN_HOST =
   "The admin port does not accept this host name: use an IP address or localhost, or list the name under spec.admin.hosts.";
+
+/** The response to a request whose host name is not accepted. */
+export const unknownHost = () => refusal(421, "unknown_host", UNKNOWN_HOST);
 
 const refusal = (status: number, code: string, message: string) => answerOf(pageRefusal(status, code, message));

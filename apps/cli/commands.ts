@@ -22,8 +22,12 @@ const OWN: readonly Command[] = [
     words: "[URL...]",
     summary:
       "Starts the router for the replicas at the URLs, or with the config files. Without either it reads signalbox.yaml (or .yml) in this folder; without that it starts a demo pool of three mock replicas.",
-    switches: [{ ...FILES, meaning: "a config file, or a folder of them" }, ...LISTEN],
-    run: async (input, registry) => (await import("./start/start.ts")).start(input, registry),
+    switches: [
+      { ...FILES, meaning: "a config file, or a folder of them" },
+      ...LISTEN,
+      { name: "workers", value: "N", meaning: "so many processes share the port and act as one router; auto: one on each core" },
+    ],
+    run: async (input, registry) => (await import("./start/workers/start-workers.ts")).startWorkers(input, registry),
   },
   {
     name: "epp",

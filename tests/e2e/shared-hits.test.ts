@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { seededRandom } from "../../core/contract/test-kit.ts";
 import type { SharedStatus } from "../../plugins/features/shared/shared-status.ts";
 import { askFor } from "../support/admin.ts";
+import { hitShare } from "../support/hit-share.ts";
 import { programOn } from "../support/own-runtime.ts";
-import { exchange, openClient, postBytes } from "../support/raw-client.ts";
+import { exchange, openClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
-import { CHAT, chatPost, OK, STREAM } from "../support/scripted-pool.ts";
+import { chatPost, OK, STREAM } from "../support/scripted-pool.ts";
 import { type Script, type ScriptedReplica, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 import { NO_REDIS, startRedis, type TestStore } from "../support/stores.ts";
 
-const CONVERSATIONS = 30;
-const TURNS = 5;
 const RUNTIMES = ["node", "deno", "bun", "node"] as const;
 
 describe("four routers of three runtimes behind one address", { skip: NO_REDIS, timeout: 170_000 }, () => {
@@ -38,28 +36,6 @@ describe("four routers of three runtimes behind one address", { skip: NO_REDIS, 
     }
   };
 
-  /** Turns of conversations in rounds, to the ports in turn; returns which share went where the turn before had been. */
-  const hits = async (ports: readonly number[], seed: number): Promise<number> => {
-    const random = seededRandom(seed);
-    const last = new Map<number, number>();
-    let [count, at] = [0, 0];
-    for (let turn = 0; turn < TURNS; turn++) {
-      const order = Array.from({ length: CONVERSATIONS }, (_, n) => n).sort(() => random() - 0.5);
-      for (const n of order) {
-        const before = replicas.map(({ requests }) => requests.length);
-        const content = `${seed} conversation ${n}, `.repeat(60 * (turn + 1));
-        await exchange(
-          ports[at++ % ports.length]!,
-          postBytes(CHAT, `{"model":"m","messages":[{"role":"user","content":"${content}"}]}`),
-        );
-        const replica = replicas.findIndex(({ requests }, index) => requests.length > before[index]!);
-        if (last.get(n) === replica) count += 1;
-        last.set(n, replica);
-      }
-    }
-    return count / (CONVERSATIONS * (TURNS - 1));
-  };
-
   before(async () => {
     store = await startRedis();
     replicas = await Promise.all([0, 1, 2].map(() => startScriptedReplica(script)));
@@ -76,10 +52,11 @@ describe("four routers of three runtimes behind one address", { skip: NO_REDIS, 
 
   it("find what is cached as one router does", async () => {
     const alone = await start("node", "");
-    const ofOne = await hits([alone.port], 1);
+    const ofOne = await hitShare(replicas, [alone.port], 1);
     alone.kill("SIGTERM");
     await alone.exited;
-    const ofFour = await hits(
+    const ofFour = await hitShare(
+      replicas,
       routers.map(({ port }) => port),
       2,
     );

@@ -49,6 +49,8 @@ export interface RouterProcessOptions {
   readonly run?: CommandLine;
   /** The file to run instead of the program's own. */
   readonly program?: string;
+  /** Further words of its command line. */
+  readonly words?: readonly string[];
   /** Opens the admin port. */
   readonly hasAdmin?: boolean;
   /** A config file or folder of the test's own, instead of `spec` and `admin`. */
@@ -65,7 +67,18 @@ export async function startRouterProcess(urls: readonly string[], options: Route
     `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: ${options.admin ?? "false"}\n${options.spec ?? ""}\n`,
   );
   const adminWords = options.hasAdmin ? ["--admin-port", "0"] : [];
-  const words = [command, ...args, "start", "--port", String(options.port ?? 0), "-f", config, ...adminWords, ...urls];
+  const words = [
+    command,
+    ...args,
+    "start",
+    "--port",
+    String(options.port ?? 0),
+    "-f",
+    config,
+    ...adminWords,
+    ...(options.words ?? []),
+    ...urls,
+  ];
   const setUp = [
     ...(options.openFiles === undefined ? [] : [`ulimit -n ${options.openFiles} &&`]),
     `exec "$0" "$@"`,

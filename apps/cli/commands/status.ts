@@ -11,7 +11,9 @@ import { askAdmin } from "../admin/ask-admin.ts";
 import { watch } from "../admin/watch.ts";
 import { noWords } from "../frame/command.ts";
 import { colouredState } from "../show/colour.ts";
+
 import { badFirst, endpointLines } from "../show/endpoint-table.ts";
+import type { ShownWorker } from "../start/workers/group-status.ts";
 
 /** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if something needs attention. */
 export async function status(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
@@ -62,8 +64,18 @@ export function statusText(
     "",
     profileText(now),
     ...texts.flatMap((text) => text.router?.(now) ?? []),
+    ...workerLines(now),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** Of a router that is several processes. */
+function workerLines(now: object): readonly string[] {
+  const { workers = [] } = now as { readonly workers?: readonly ShownWorker[] };
+  if (workers.length === 0) return [];
+  const serving = workers.filter(({ state }) => state === "serving").length;
+  const restarts = workers.reduce((sum, each) => sum + each.restarts, 0);
+  return [`workers: ${serving} of ${workers.length} serve${restarts === 0 ? "" : `, started again ${restarts} times`}`];
 }
 
 /** The pool in one line. */

@@ -1,6 +1,6 @@
 import { type Input, UsageError } from "../../../config/command.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
-import { ownCommand } from "./own-command.ts";
+import { ownCommand } from "../own-command.ts";
 import { STAND_INS } from "./versions.ts";
 
 /**

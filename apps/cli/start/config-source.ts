@@ -27,10 +27,20 @@ export function startArguments(input: Input): StartArguments {
   return { urls: input.words, files: input.all("file"), ...addresses };
 }
 
-/** Where the config of this process comes from: files, addresses on the command line, or the demo. */
+export type ConfigSource = ReturnType<typeof configSource>;
+
+/** Texts in place of the files'. */
+export interface GivenTexts {
+  /** What they come from, in words. */
+  readonly names: readonly string[];
+  /** As they are now. */
+  texts(): readonly ConfigText[];
+}
+
+/** Where the config of this process comes from: files and addresses on the command line, or texts that it is given. */
 export function configSource(
   asked: StartArguments,
-  demoText: string | undefined,
+  given: GivenTexts | undefined,
   registry: ReadonlyMap<string, Definition>,
   clock: Clock,
   lookMs: number,
@@ -42,7 +52,7 @@ export function configSource(
   const fileWatch = new FileWatch({ clock, lookMs, paths: files, changed: () => changed() });
   return {
     /** Its sources in words. */
-    names: [...files, ...(urls.length > 0 ? ["the command line"] : []), ...(demoText === undefined ? [] : ["the demo"])],
+    names: given?.names ?? [...files, ...(urls.length > 0 ? ["the command line"] : [])],
     /** Which addresses the command line sets instead of the files. */
     commandLine: asked as CommandLine,
     /** From now on they are a part of the config. */
@@ -54,7 +64,7 @@ export function configSource(
      * addresses are in it.
      */
     async load(overlay: Overlay, running?: LoadedConfig): Promise<LoadedConfig | RefusedConfig> {
-      const fixed = running?.texts ?? (demoText === undefined ? undefined : [{ file: "demo", text: demoText }]);
+      const fixed = running?.texts ?? given?.texts();
       if (fixed === undefined) await fileWatch.reading();
       const problems: Problem[] = [];
       const all = fixed ?? (await readFiles(files, problems));

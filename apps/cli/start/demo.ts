@@ -1,4 +1,5 @@
 import { startMockReplica } from "../../lab/mock/replica.ts";
+import type { GivenTexts } from "./config-source.ts";
 
 const ADAPTERS = ["food-review-v1", "food-review-v2"];
 
@@ -11,6 +12,11 @@ export async function startDemo() {
     configText: demoConfig(urls),
     close: async () => void (await Promise.all(replicas.map((replica) => replica.close()))),
   };
+}
+
+/** Its config in place of files. */
+export function demoTexts(text: string): GivenTexts {
+  return { names: ["the demo"], texts: () => [{ file: "demo", text }] };
 }
 
 function demoConfig(urls: readonly string[]): string {

@@ -8,9 +8,10 @@ import type { Router } from "../../../core/router.ts";
 import { type EppServer, startEpp } from "../../epp/epp-server.ts";
 import { numberOf } from "../frame/command.ts";
 import { type StartArguments, startArguments } from "./config-source.ts";
+import type { Front } from "./front.ts";
 import { portError } from "./port-error.ts";
 import { urlOf } from "./ports.ts";
-import { type Front, startFront } from "./start.ts";
+import { startFront } from "./start.ts";
 
 const DEFAULT_PORT = 9002;
 const NO_TLS =

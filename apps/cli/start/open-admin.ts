@@ -1,12 +1,13 @@
 import { createServer } from "node:net";
 import { systemClock } from "../../../core/contract/clock.ts";
+import type { Log } from "../../../core/contract/log.ts";
 import type { TlsView } from "../../../core/contract/router-view.ts";
 import type { AdminAddress } from "../../../core/router-config.ts";
 import { ownFile } from "../../../core/runtime/own-files.ts";
-import type { Settings } from "../../../core/settings.ts";
+import type { Limits, Settings } from "../../../core/settings.ts";
 import { type PageFiles, pageFiles } from "../../admin/page-files.ts";
 import { type AdminServer, startAdmin } from "../../admin/server.ts";
-import type { RunningProgram } from "../../admin/site.ts";
+import type { AdminSite, RunningProgram } from "../../admin/site.ts";
 import { tlsView } from "./certificates.ts";
 import type { FrontServer } from "./front-server.ts";
 import { portError } from "./port-error.ts";
@@ -19,7 +20,7 @@ export interface OpenAdmin extends AdminServer {
   readonly greeting: string;
 }
 
-interface Shown extends RunningProgram {
+export interface Shown extends RunningProgram {
   readonly server: FrontServer;
   readonly settings: Settings;
 }
@@ -38,22 +39,22 @@ export async function checkAdminPort(address: AdminAddress | undefined): Promise
 }
 
 /** Opens the admin port; undefined if there is to be none. */
-export async function openAdmin(
-  address: AdminAddress | undefined,
-  { server, settings, ...shown }: Shown,
-): Promise<OpenAdmin | undefined> {
+export async function openAdmin(address: AdminAddress | undefined, shown: Shown): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
-  const { host, port, isPortShared, tls: ownTls, hosts } = address;
-  const tls = (): TlsView =>
-    tlsView(shown.running.loaded.config, { listen: server.handshakeFailures, admin: admin.handshakeFailures });
-  const admin: AdminServer = await startAdmin({
+  const site = adminSiteOf(shown, address, () => admin.handshakeFailures);
+  const admin: AdminServer = await withPortError(address, startAdmin({ ...site, ...addressOf(address, shown.settings.limits) }));
+  return openedAdmin(admin, address, shown.log);
+}
+
+/** What the admin port shows of this process. `failures` are the TLS handshakes that failed at the port. */
+export function adminSiteOf(
+  { server, settings: _, ...shown }: Shown,
+  { host }: AdminAddress,
+  failures: () => AdminServer["handshakeFailures"],
+): AdminSite {
+  const tls = (): TlsView => tlsView(shown.running.loaded.config, { listen: server.handshakeFailures, admin: failures() });
+  return {
     ...shown,
-    host,
-    port,
-    isPortShared,
-    ownTls,
-    hosts,
-    limits: settings.limits,
     clock: systemClock,
     files: readPageFiles(),
     listen: { host: server.host, port: server.port },
@@ -64,15 +65,29 @@ export async function openAdmin(
       const { tokens = [], isReadOnly = true } = shown.running.loaded.config.admin ?? {};
       return { tokens, isReadOnly, isOpenToNetwork: !isLoopback(host) };
     },
-  }).catch(async (thrown) => {
-    throw await adminPortError(thrown, address);
-  });
+  };
+}
+
+/** Where an admin port of this config listens. */
+export function addressOf({ host, port, isPortShared, tls: ownTls, hosts }: AdminAddress, limits: Limits) {
+  return { host, port, isPortShared, ownTls, hosts, limits };
+}
+
+/** Says what people need of an admin port that has just been opened. */
+export function openedAdmin(admin: AdminServer, { host, tls }: AdminAddress, log: Log): OpenAdmin {
   if (!isLoopback(host))
-    shown.log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", {
-      host,
-    });
-  const url = urlOf(host, admin.port, ownTls !== undefined);
+    log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", { host });
+  const url = urlOf(host, admin.port, tls !== undefined);
   return { ...admin, url, greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n` };
+}
+
+/** Rejects with an Error that says what to change where `opened` rejects because of its address. */
+export async function withPortError<Result>(address: AdminAddress, opened: Promise<Result>): Promise<Result> {
+  try {
+    return await opened;
+  } catch (thrown) {
+    throw await adminPortError(thrown, address);
+  }
 }
 
 const adminPortError = (thrown: unknown, address: AdminAddress) =>

@@ -44,6 +44,16 @@ export function hasTarget({ pool }: Router, name: string): boolean | undefined {
   return isKnown ? false : undefined;
 }
 
+/** Whether a config follows resources of a cluster. */
+export function hasClusterParts(loaded: LoadedConfig | RefusedConfig, registry: Registry): boolean {
+  return clusterParts(loaded, registry).length > 0;
+}
+
+function clusterParts(loaded: LoadedConfig | RefusedConfig, registry: Registry) {
+  const features = loaded.problems === undefined ? loaded.config.features : loaded.features;
+  return sectionFeatures(registry).flatMap(({ section: { key, cluster } }) => cluster?.(features?.get(key)) ?? []);
+}
+
 /**
  * The resources of the cluster that a config names, watched; undefined if it names none. The config may be one that can't run
  * without them. Rejects with an Error that says what to change if there is no way to the cluster.
@@ -54,9 +64,7 @@ export async function openCluster(
   clock: Clock,
   log: Log,
 ): Promise<ClusterResources | undefined> {
-  const features = loaded.problems === undefined ? loaded.config.features : loaded.features;
-  const parts = sectionFeatures(registry).flatMap(({ section: { key, cluster } }) => cluster?.(features?.get(key)) ?? []);
-  const [wanted] = parts;
+  const [wanted] = clusterParts(loaded, registry);
   if (wanted === undefined) return undefined;
   const credentials = findCredentials(wanted.credentials, { clock: systemClock, environment: process.env });
   const namespace = wanted.namespace ?? credentials.namespace;

@@ -7,13 +7,19 @@ import { OutputWriter } from "../output-writer.ts";
 
 export type Outputs = ReturnType<typeof openOutputs>;
 
-/** The standard output and the standard error of a program that must go on whatever becomes of their readers. */
-export function openOutputs(clock: Clock) {
-  const [isTerminal, isErrorTerminal] = [isatty(1), isatty(2)];
-  const errors = writerOf(2, clock);
-  const log = operatorLog(isErrorTerminal, errors.write);
+/** Whether the standard output, and the standard error, are shown to a person. */
+export type Terminals = readonly [boolean, boolean];
+
+/**
+ * The standard output and the standard error of a program that must go on whatever becomes of their readers. `terminals`: what they are
+ * where another process passes them on; `fields` are in each line of the log.
+ */
+export function openOutputs(clock: Clock, terminals: Terminals = [isatty(1), isatty(2)], fields?: LogFields) {
+  const [isTerminal, isErrorTerminal] = terminals;
+  const errors = writerOf(2, isErrorTerminal, clock);
+  const log = operatorLog(isErrorTerminal, errors.write, fields);
   let isFullToldOf = false;
-  const lines = writerOf(1, clock, {
+  const lines = writerOf(1, isTerminal, clock, {
     broken(thrown) {
       log.error("The standard output can't be written to: access log lines are lost", { cause: String(thrown) });
     },
@@ -59,17 +65,16 @@ interface Troubles {
   full?(thrown: unknown): void;
 }
 
-function writerOf(output: OutputNumber, clock: Clock, { broken, full }: Troubles = {}): OutputWriter {
-  const isTerminal = isatty(output);
+function writerOf(output: OutputNumber, isTerminal: boolean, clock: Clock, { broken, full }: Troubles = {}): OutputWriter {
   const dropped = "Lines are missing here: they were dropped because this output was not read in time";
   const notice = (lines: number) => logLine(isTerminal, "warning", dropped, { lines });
   return new OutputWriter({ clock, write: openOutput(output, full), notice, onBroken: broken });
 }
 
 /** The operator's log, for the standard error: sentences on a terminal, JSON lines elsewhere. */
-export function operatorLog(isTerminal: boolean, write: (text: string) => void): Log {
+export function operatorLog(isTerminal: boolean, write: (text: string) => void, all?: LogFields): Log {
   const say = (level: string) => (message: string, fields?: LogFields) =>
-    write(`${logLine(isTerminal, level, message, fields)}\n`);
+    write(`${logLine(isTerminal, level, message, { ...all, ...fields })}\n`);
   return { info: say("info"), warn: say("warning"), error: say("error") };
 }
 

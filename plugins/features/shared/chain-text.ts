@@ -6,6 +6,7 @@ const MOST_BLOCKS = 512;
 /** Two words of the hash, and the tokens. */
 const BLOCK_BYTES = 10;
 const MOST_TOKENS = 0xffff;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The first blocks of a hashed prompt, as messages have them: base64 of ten bytes for each block. */
 export function chainText(chain: Chain): string {
@@ -18,7 +19,7 @@ export function chainText(chain: Chain): string {
     view.setInt32(at + 4, chain.hashes[2 * block + 1]!, true);
     view.setUint16(at + 8, Math.min(MOST_TOKENS, chain.tokensIn(block)), true);
   }
-  return btoa(String.fromCharCode(...bytes));
+  return Buffer.from(bytes.buffer).toString("base64");
 }
 
 /** The other way. Throws BadFact. */
@@ -27,7 +28,7 @@ export function chainOf(text: string): Chain {
   const bytes = bytesOf(text);
   const blocks = bytes.length / BLOCK_BYTES;
   if (blocks === 0 || !Number.isInteger(blocks)) throw new BadFact("no whole blocks");
-  const view = new DataView(bytes.buffer);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const hashes = new Int32Array(2 * blocks);
   const tokens = new Uint16Array(blocks);
   for (let block = 0; block < blocks; block++) {
@@ -39,10 +40,7 @@ export function chainOf(text: string): Chain {
   return { blocks, hashes, tokensIn: (block) => tokens[block]! };
 }
 
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    throw new BadFact("no base64");
-  }
+function bytesOf(text: string): Uint8Array {
+  if (!BASE64.test(text)) throw new BadFact("no base64");
+  return Buffer.from(text, "base64");
 }

@@ -35,15 +35,27 @@ export interface Batch {
 /** Why a message is not read. */
 export type Refusal = "too long" | "without the common secret" | "unreadable" | "of another time";
 
-export function sealed(batch: Batch, secret: string): string {
+/** Without a secret, no digest goes before it. */
+export function sealed(batch: Batch, secret: string | undefined): string {
   const json = JSON.stringify(batch);
-  return hmac(secret, `facts ${json}`) + json;
+  return secret === undefined ? json : hmac(secret, `facts ${json}`) + json;
 }
 
-export function opened(message: string, secret: string, wallMs: number): Batch | Refusal {
+/** How the messages of a router begin where they have no digest. */
+export function beginOf(from: string): string {
+  return `{"from":${JSON.stringify(from)},`;
+}
+
+/** When such a message was sent, by the clock of its router. */
+export function sentAtMs(message: string): number {
+  return Number(/"nowMs":([\d.]+)/.exec(message.slice(0, 500))?.[1]);
+}
+
+export function opened(message: string, secret: string | undefined, wallMs: number): Batch | Refusal {
   if (message.length > MOST_MESSAGE_CHARS) return "too long";
-  const json = message.slice(DIGEST_CHARS);
-  if (!isHmac(message.slice(0, DIGEST_CHARS), secret, `facts ${json}`)) return "without the common secret";
+  const json = secret === undefined ? message : message.slice(DIGEST_CHARS);
+  if (secret !== undefined && !isHmac(message.slice(0, DIGEST_CHARS), secret, `facts ${json}`))
+    return "without the common secret";
   try {
     const batch = batchOf(JSON.parse(json));
     return Math.abs(batch.wallMs - wallMs) > MOST_SKEW_MS ? "of another time" : batch;

@@ -2,21 +2,23 @@ import { PromptPrefix } from "../../../core/state/prefix-index.ts";
 import { chainText } from "./chain-text.ts";
 import type { Fact } from "./message.ts";
 
-/** Of one message; a chain is up to 7 KB, another fact some 60 bytes, so it stays below the longest. */
+/** Of one message; a block of a prompt is 14 characters, another fact some 60, so it stays below the longest. */
 const MOST_FACTS = 4_000;
-const MOST_CHAINS = 60;
+const MOST_BLOCKS = 40_000;
 
 /** What is said with the next message. */
 export class Outbox {
   #facts: unknown[][] = [];
-  #chains = 0;
+  /** The facts among them that end with a prompt. */
+  #prompts: unknown[][] = [];
+  #blocks = 0;
   readonly #replicas = new Map<string, number>();
   /** Facts that did not fit; the next summary says what matters of them. */
   dropped = 0;
 
   /** Whether the message is better sent now. */
   get isFull(): boolean {
-    return this.#chains >= MOST_CHAINS / 2 || this.#facts.length >= MOST_FACTS / 2;
+    return this.#blocks >= MOST_BLOCKS / 2 || this.#facts.length >= MOST_FACTS / 2;
   }
 
   /** The place of a replica's address in the message. */
@@ -36,17 +38,20 @@ export class Outbox {
   /** A prompt, which is written out only when the message is: behind requests. */
   addPrompt(name: string, id: number, replica: number, prefix: unknown): void {
     if (!(prefix instanceof PromptPrefix) || prefix.blocks === 0) return;
-    if (this.#chains >= MOST_CHAINS) {
+    if (this.#blocks >= MOST_BLOCKS || this.#facts.length >= MOST_FACTS) {
       this.dropped += 1;
       return;
     }
-    this.#chains += 1;
-    this.add(name, id, replica, prefix);
+    const fact = [name, id, replica, prefix];
+    this.#facts.push(fact);
+    this.#prompts.push(fact);
+    this.#blocks += prefix.blocks;
   }
 
   /** Empties it. */
   take(): { readonly facts: readonly Fact[]; readonly replicas: readonly string[] } {
-    const facts = this.#facts.map((fact) => fact.map((field) => (field instanceof PromptPrefix ? chainText(field) : field)));
+    for (const fact of this.#prompts) fact.push(chainText(fact.pop() as PromptPrefix));
+    const facts = this.#facts;
     const replicas = [...this.#replicas.keys()];
     this.clear();
     return { facts: facts as unknown as readonly Fact[], replicas };
@@ -54,7 +59,8 @@ export class Outbox {
 
   clear(): void {
     this.#facts = [];
-    this.#chains = 0;
+    this.#prompts = [];
+    this.#blocks = 0;
     this.#replicas.clear();
   }
 }

@@ -121,23 +121,22 @@ export class Peers {
 
   /** False for a fact of a newer release. Throws BadFact for one that can't be read. */
   #understood([name, first, ...rest]: Fact, { bookings }: Peer, batch: Batch, nowMs: number): boolean {
-    const at = (place: unknown) => this.#endpoints.get(batch.replicas[whole(place)] ?? "");
-    const then = (moments: unknown) => nowMs - Math.min(MOST_AGE_MS, Math.max(0, batch.nowMs - moment(moments)));
+    // Thousands of facts come in a second: none makes a closure.
     switch (name) {
       case "began": {
-        const endpoint = at(rest[0]);
+        const endpoint = this.#at(rest[0], batch);
         const work = { tokens: whole(rest[1], MOST_TOKENS), hasFirstByte: rest[2] === 1 };
-        if (endpoint !== undefined) bookings.began(whole(first), endpoint, work, then(rest[3]));
+        if (endpoint !== undefined) bookings.began(whole(first), endpoint, work, thenOf(rest[3], batch, nowMs));
         return true;
       }
       case "worked":
-        bookings.worked(whole(first), rest[0] === 1, then(rest[1]));
+        bookings.worked(whole(first), rest[0] === 1, thenOf(rest[1], batch, nowMs));
         return true;
       case "ended":
         bookings.ended(whole(first), nowMs);
         return true;
       case "cached":
-        this.#cached(whole(first), at(rest[0]), rest[1], bookings, batch);
+        this.#cached(whole(first), this.#at(rest[0], batch), rest[1], bookings, batch);
         return true;
       case "withdrawn":
         bookings.withdrawn(whole(first));
@@ -146,7 +145,7 @@ export class Peers {
         bookings.generated(whole(first), whole(rest[0], MOST_TOKENS));
         return true;
       case "load":
-        bookings.sum(list(rest[0], MOST_TOKENS), whole(first) === 1, at, nowMs);
+        bookings.sum(list(rest[0], MOST_TOKENS), whole(first) === 1, (place) => this.#at(place, batch), nowMs);
         return true;
       case "gone":
         this.#drop(batch.from, nowMs);
@@ -154,8 +153,13 @@ export class Peers {
       case OF_FEATURE:
         return this.#features.hear(first, rest, batch.from, false);
       default:
-        return this.#stands(name, at(first), rest, batch);
+        return this.#stands(name, this.#at(first, batch), rest, batch);
     }
+  }
+
+  /** The endpoint that a message names by its place. */
+  #at(place: unknown, { replicas }: Batch): Endpoint | undefined {
+    return this.#endpoints.get(replicas[whole(place)] ?? "");
   }
 
   #cached(id: number, endpoint: Endpoint | undefined, chain: unknown, bookings: PeerBookings, { blockBytes }: Batch): void {
@@ -175,4 +179,9 @@ export class Peers {
     }
     return true;
   }
+}
+
+/** A moment of the router that says it, on this one's clock. */
+function thenOf(moments: unknown, { nowMs: sentMs }: Batch, nowMs: number): number {
+  return nowMs - Math.min(MOST_AGE_MS, Math.max(0, sentMs - moment(moments)));
 }

@@ -1,16 +1,17 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import type { Log } from "../../../core/contract/log.ts";
+import { type Log, silentLog } from "../../../core/contract/log.ts";
 import type { Link } from "../../../core/pool/carrier.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
 import type { NamedFeature } from "../../../core/slots.ts";
-import { FeatureFacts } from "./feature-facts.ts";
-import { opened, type Refusal, sealed, VERSION } from "./message.ts";
+import { FeatureFacts, OF_FEATURE } from "./feature-facts.ts";
+import { beginOf, opened, type Refusal, sealed, sentAtMs, VERSION } from "./message.ts";
 import { Outbox } from "./outbox.ts";
 import { OwnBookings } from "./own-bookings.ts";
 import { LEASE_MS, Peers, type PeerView } from "./peers.ts";
-import { isSameStore, type SharedConfig, storeOf } from "./shared-config.ts";
+import { isSameStore, type SharedConfig } from "./shared-config.ts";
 import { Standings } from "./standings.ts";
+import { type Way, wayOf } from "./way.ts";
 
 /** Between two messages; what is said meanwhile is gathered. */
 const GATHER_MS = 50;
@@ -37,7 +38,7 @@ export interface SharedView {
   readonly facts: Peers["facts"];
 }
 
-type Access = Pick<RouterAccess, "load" | "prefixIndex" | "control" | "carrier">;
+type Access = Pick<RouterAccess, "load" | "prefixIndex" | "control" | "carrier" | "workers">;
 
 /** What this router says to others by a store, and what it takes from them. It outlives each config. */
 export class SharedLog {
@@ -45,6 +46,8 @@ export class SharedLog {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #id = crypto.randomUUID();
+  /** How its own messages begin where they are not sealed: most need not be read. */
+  readonly #ownBegin = beginOf(this.#id);
   readonly #outbox = new Outbox();
   readonly #own: OwnBookings;
   readonly #standings: Standings;
@@ -58,6 +61,8 @@ export class SharedLog {
     "of another time": 0,
   };
   #config: SharedConfig | undefined;
+  /** Undefined while it is alone. */
+  #way: Way | undefined;
   #channel = "";
   #link: Link | undefined;
   #stopTicking: () => void = () => {};
@@ -83,18 +88,21 @@ export class SharedLog {
     this.#peers = new Peers(access, clock, this.#standings, this.#features);
   }
 
-  /** Undefined: it is alone from now on. `features`: all that run with this config. */
+  /** Undefined: from now on it is alone, or agrees with the workers of its program. `features`: all that run with this config. */
   use(config: SharedConfig | undefined, pool: string, features: readonly NamedFeature[]): void {
     const channel = `signalbox:${VERSION}:${config?.group ?? pool}`;
-    const isSame = isSameStore(this.#config, config) && channel === this.#channel;
+    const way = wayOf(config, this.#access, this.#clock);
+    const isSame =
+      (way === undefined) === (this.#way === undefined) && isSameStore(this.#config, config) && channel === this.#channel;
     if (!isSame) this.#end();
     this.#config = config;
-    if (config !== undefined) this.#features.follow(features, () => this.#sendSoon());
+    this.#way = way;
+    if (way !== undefined) this.#features.follow(features, () => this.#sendSoon());
     if (isSame) return;
     this.#channel = channel;
-    if (config === undefined) return;
+    if (way === undefined) return;
     this.#access.load.heard = this.#own;
-    this.#open(config);
+    this.#open(way);
     this.#stopTicking = this.#clock.every(SUMMARY_MS, () => this.#tick());
   }
 
@@ -106,14 +114,14 @@ export class SharedLog {
 
   close(): void {
     this.#end();
-    this.#config = undefined;
+    this.#way = undefined;
   }
 
   /** Undefined while it is alone. */
   get view(): SharedView | undefined {
-    if (this.#config === undefined) return undefined;
+    if (this.#way === undefined) return undefined;
     return {
-      store: storeOf(this.#config).text,
+      store: this.#way.text,
       isUp: this.#isUp,
       fault: this.#fault,
       router: this.#id,
@@ -125,15 +133,14 @@ export class SharedLog {
     };
   }
 
-  #open(config: SharedConfig): void {
+  #open(way: Way): void {
     this.#heardSelfMs = this.#clock.now();
     const events = {
-      received: (message: string) => this.#received(message, config),
+      received: (message: string) => this.#received(message, way),
       up: () => this.#up(),
       down: (why: string) => this.#down(why),
     };
-    const { carrier } = this.#access;
-    this.#link = carrier?.(this.#channel, events) ?? storeOf(config).open(this.#channel, events, this.#clock);
+    this.#link = way.open(this.#channel, events);
   }
 
   #end(): void {
@@ -156,7 +163,7 @@ export class SharedLog {
     if (this.#isUp) return;
     this.#isUp = true;
     this.#fault = "";
-    if (nowMs - this.#toldUpMs >= MINUTE_MS) this.#log.info("Routers agree by the store", { store: this.#text });
+    if (nowMs - this.#toldUpMs >= MINUTE_MS) this.#tell.info("Routers agree by the store", { store: this.#text });
     this.#toldUpMs = nowMs;
     this.#sayAll();
   }
@@ -172,20 +179,25 @@ export class SharedLog {
     this.#log.warn("The store by which routers agree is gone: this router goes on with what it knows", fields);
   }
 
+  /** Of workers, which come and go together, their program tells. */
+  get #tell(): Log {
+    return this.#way?.secret === undefined ? silentLog : this.#log;
+  }
+
   get #text(): string {
-    return this.#config === undefined ? "" : storeOf(this.#config).text;
+    return this.#way?.text ?? "";
   }
 
   #tick(): void {
     const nowMs = this.#clock.now();
     this.#strangeChars = 0;
-    for (const router of this.#peers.expire()) this.#log.warn("Another router has gone: what it had booked is free", { router });
+    for (const router of this.#peers.expire()) this.#tell.warn("Another router has gone: what it had booked is free", { router });
     this.#standings.look(this.#endpoints);
     if (this.#isUp && nowMs - this.#heardSelfMs > LEASE_MS) {
       // It takes messages and gives none: the connection is opened anew.
       this.#down("it does not send back what it is sent");
       this.#link?.close();
-      if (this.#config !== undefined) this.#open(this.#config);
+      if (this.#way !== undefined) this.#open(this.#way);
     }
     this.#features.repeat(REPEATED_MS);
     this.#summary();
@@ -223,8 +235,8 @@ export class SharedLog {
     this.#cancelSending?.();
     this.#cancelSending = undefined;
     this.#isHurrying = false;
-    const config = this.#config;
-    if (!this.#isUp || config === undefined || this.#link === undefined) return this.#outbox.clear();
+    const way = this.#way;
+    if (!this.#isUp || way === undefined || this.#link === undefined) return this.#outbox.clear();
     const isLeft = this.#features.say(this.#outbox);
     const { facts, replicas } = this.#outbox.take();
     if (facts.length === 0) return;
@@ -233,27 +245,33 @@ export class SharedLog {
     this.#number += 1;
     this.#sentMs = nowMs;
     const batch = { from: this.#id, number: this.#number, wallMs, nowMs, blockBytes, replicas, facts };
-    this.#link.publish(sealed(batch, config.secret.reveal()));
+    this.#link.publish(sealed(batch, way.secret));
     this.#messages.sent += 1;
     if (isLeft) this.#sendSoon();
   }
 
-  #received(message: string, config: SharedConfig): void {
+  #received(message: string, { secret }: Way): void {
     if (this.#strangeChars > MOST_STRANGE_CHARS) return void this.#refused["without the common secret"]++;
-    const batch = opened(message, config.secret.reveal(), this.#clock.wall());
+    const isOwn = secret === undefined && message.startsWith(this.#ownBegin);
+    if (isOwn && !message.includes(`["${OF_FEATURE}"`)) return this.#heardSelf(sentAtMs(message));
+    const batch = opened(message, secret, this.#clock.wall());
     if (typeof batch === "string") {
       this.#refused[batch] += 1;
       this.#strangeChars += message.length;
       return;
     }
     if (batch.from === this.#id) {
-      this.#heardSelfMs = this.#clock.now();
-      this.#delayMs = Math.max(0, this.#heardSelfMs - batch.nowMs);
+      this.#heardSelf(batch.nowMs);
       return this.#peers.heardSelf(batch);
     }
     this.#messages.heard += 1;
     if (!this.#peers.heard(batch)) return;
-    this.#log.info("Another router has come", { router: batch.from });
+    this.#tell.info("Another router has come", { router: batch.from });
     this.#sayAll();
+  }
+
+  #heardSelf(sentMs: number): void {
+    this.#heardSelfMs = this.#clock.now();
+    this.#delayMs = Math.max(0, this.#heardSelfMs - sentMs);
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { OWN_ROOT } from "../../../core/runtime/own-files.ts";
+import { OWN_ROOT } from "../../core/runtime/own-files.ts";
 
 /**
  * The words behind `process.execPath` that run this program once more, with the same switches of the runtime and the same words. Undefined
