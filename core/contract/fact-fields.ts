@@ -3,7 +3,13 @@
 /** A fact that can't be read. */
 export class BadFact extends Error {}
 
-/** A whole number from 0 to `most`. */
+/**
+ * A whole number from 0 to `most`.
+ *
+ * @example
+ * const [name, requests] = ["gold", 7];
+ * const use = { name: text(name, 100), requests: whole(requests, 1_000) };
+ */
 export function whole(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most) return value;
   throw new BadFact("no whole number, or too large");

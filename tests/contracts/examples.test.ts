@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { readJsonBody } from "../../core/body/json-body.ts";
 import type { EndpointRecord } from "../../core/contract/detector.ts";
+import type { SharedFacts } from "../../core/contract/slots/shared.ts";
 import type { Tap } from "../../core/contract/slots/tap.ts";
 import * as kit from "../../core/contract/test-kit.ts";
 import { makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
@@ -70,6 +71,12 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
   },
   lines: (lines) => lines(asked) === "x-prompt-tokens: 7\r\n",
   fallBack: (fallBack) => fallBack(asked, new Error("full")) === false,
+  shared(given) {
+    const shared = given as unknown as SharedFacts;
+    const facts = [...shared.say()];
+    for (const fact of facts) shared.hear(fact, { router: "another", isOwn: false });
+    return facts.length === 1;
+  },
   lost(lost) {
     lost({ ticket: outcome }, endpoint, 0);
     return true;

@@ -28,10 +28,16 @@ export interface SharedFacts {
 
 /**
  * Several routers in front of one pool: what does each have to tell the others? It is asked for when a message is sent, behind requests.
+ * Only features of the router's own are asked.
  *
  * @example
- * const places = host.keep(1, () => new Places());
- * return { shared: places, settled: (outcome) => places.learn(outcome) };
+ * shared: {
+ *   listen: (soon) => soon?.(),
+ *   say: () => [["open", 3]],
+ *   repeat: () => {},
+ *   hear: ([what, count]) => host.log.info("Another router said", { what, count: whole(count, 100) }),
+ *   gone: () => {},
+ * }
  */
 export interface SharedSlot {
   readonly shared?: SharedFacts;
