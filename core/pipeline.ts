@@ -178,14 +178,15 @@ function factsFor({ response, pool }: Run): Facts {
 
 /** The leg whose response the client gets. Throws RouterError where no endpoint may serve it. */
 function legOf({ legs, refusal }: Decision, { ticket }: Run): Decision["legs"][number] {
-  if (refusal !== undefined) throw ticket.principal?.models === undefined ? refusal : withoutNames(refusal);
+  if (refusal !== undefined)
+    throw ticket.principal?.models === undefined && ticket.pool === undefined ? refusal : withoutNames(refusal);
   return legs[0]!;
 }
 
-/** The message of an unknown model names others, and this client may not even know of them. */
+/** The message of an unknown model names others: those of one pool of several, or such that this client may not even know of. */
 function withoutNames(refusal: RouterError): RouterError {
   if (refusal.code !== "model_not_found") return refusal;
-  return new RouterError("model_not_found", "No replica serves this model; GET /v1/models lists those that this key may use.");
+  return new RouterError("model_not_found", "No replica serves this model; GET /v1/models lists those that you may use.");
 }
 
 function tooSlowRefusals(): RouterError {

@@ -109,13 +109,15 @@ function nextOf(
     const found = places.choose(asked, false, names);
     if (!names.includes(found.place.name)) return found;
   }
-  const first = been[0]!;
-  const fallback = first.fallback.find(({ pool }) => !names.includes(pool) && places.named(pool) !== undefined);
-  if (fallback === undefined) return undefined;
-  // A rule that stays inside of one pool draws again there.
-  const target = fallback.model ?? drawn?.target;
-  const draw = target === undefined ? undefined : { target, rule: "" };
-  return { place: places.named(fallback.pool)!, draw };
+  for (const { pool, model } of been[0]!.fallback) {
+    const place = names.includes(pool) ? undefined : places.named(pool);
+    // A rule that stays inside of one pool draws again there.
+    const target = model ?? drawn?.target;
+    // A pool without the model would only hide why the first one could not serve it.
+    if (place === undefined || !places.mayServe(place, asked, target)) continue;
+    return { place, draw: target === undefined ? undefined : { target, rule: "" } };
+  }
+  return undefined;
 }
 
 function enter(run: Run, { name, config, parts }: PoolPlace, draw: TargetDraw | undefined): void {

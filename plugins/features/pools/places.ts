@@ -70,6 +70,14 @@ export class Places {
     return { place: this.own, draw, why: `No Pool document asks for it, so it is for the router's own pool "${this.own.name}".` };
   }
 
+  /** Whether the place may serve what the request would be sent there for. `target`: the model that it gets there, where that is decided. */
+  mayServe(place: PoolPlace, { parsed, head }: AskedPlace, target: string | undefined): boolean {
+    const { pool, services } = place.parts;
+    const load = pool.load.at(services.clock.now());
+    const name = target ?? drawTarget(parsed, head, quiet(place.config), pool.facts, load)?.target ?? parsed.model;
+    return name === "" || servesIn(place, name);
+  }
+
   #draw({ parsed, head, key }: AskedPlace, without: readonly string[], isDry: boolean): TargetDraw | undefined {
     const { pool, services } = this.own.parts;
     const load = pool.load.at(services.clock.now());

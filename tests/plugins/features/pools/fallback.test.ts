@@ -18,6 +18,7 @@ const holds: (() => void)[] = [];
 const slow = await replicaOf(["m"], (_request, socket) => void holds.push(() => void socket.write(OK)));
 const dead = await replicaOf(["m"]);
 const cut = await replicaOf(["m"], (_request, socket) => void socket.destroy());
+const lost = await replicaOf(["other"]);
 const sick = await replicaOf(["m"]);
 sick.failsProbes = true;
 const documents = [
@@ -28,6 +29,7 @@ const documents = [
   ),
   poolDocument("out", [dead.url], "  headers: { x-pool: [out] }\n  fallback: [gone, default]"),
   poolDocument("gone", [sick.url]),
+  poolDocument("lone", [lost.url], "  headers: { x-pool: [lone] }\n  fallback: [default]"),
   poolDocument("alone", [cut.url], "  headers: { x-pool: [cut] }\n  fallback: [default]"),
   rewriteDocument("full", "full", "{ modelRewrite: m, pool: full }"),
   rewriteDocument(
@@ -37,7 +39,7 @@ const documents = [
     ", onUnavailable: redistribute",
   ),
 ].join("");
-const router = await startPools([own.url], { documents, poolsReady: 3 });
+const router = await startPools([own.url], { documents, poolsReady: 4 });
 
 describe("a request that its pool can't serve", () => {
   it("goes on to the fallback when its wait for room ends, with the fallback's model", async () => {
@@ -73,11 +75,18 @@ describe("a request that its pool can't serve", () => {
     assert.equal(cut.requests.length, 1);
   });
 
+  it("ends with what its own pool says where no fallback has the model", async () => {
+    await lost.refuse();
+    for (const socket of lost.sockets) socket.destroy();
+    const { status, body } = await ask(router, "other", { "x-pool": "lone" });
+    assert.equal(status, 502, body);
+  });
+
   it("is counted and explained as one that went on", () => {
     const { plugin } = router.router.config.modules.find(({ type }) => type === "pools")!;
     const families = plugin.metrics!({} as never);
     const fallbacks = families.find(({ name }) => name === "pool_fallbacks_total")!.samples;
     const moves = new Set(fallbacks.map(({ values: [from, to] }) => `${from} > ${to}`));
-    assert.deepEqual([...moves].sort(), ["full > default", "gone > default", "out > gone"]);
+    assert.deepEqual([...moves].sort(), ["full > default", "out > default"]);
   });
 });
