@@ -75,7 +75,7 @@ function workerLines(now: object): readonly string[] {
   if (workers.length === 0) return [];
   const serving = workers.filter(({ state }) => state === "serving").length;
   const restarts = workers.reduce((sum, each) => sum + each.restarts, 0);
-  return [`workers: ${serving} of ${workers.length} serve${restarts === 0 ? "" : `, started again ${restarts} times`}`];
+  return [`workers: ${serving} of ${workers.length} serve${restarts === 0 ? "" : `, restarts: ${restarts}`}`];
 }
 
 /** The pool in one line. */
