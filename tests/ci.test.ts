@@ -21,7 +21,7 @@ const root = join(import.meta.dirname ?? ".", "..");
 const STEPS = ["run check", "run fuzz", "install", "test", "run soak", "run test:vllm", "run test:clients"];
 
 /** Programs of Debian packages that tests run. */
-const PACKAGES = ["prometheus", "chromium"];
+const PACKAGES = ["prometheus", "chromium", "redis-server", "nats-server"];
 /** What else the script runs. */
 const TOOLS = ["bash", "dirname", "timeout", "sh", "chmod", "python3"];
 
@@ -101,7 +101,7 @@ describe(".ci/run", () => {
     assert.doesNotMatch(output, /WARNING/);
     assert.equal(
       readFileSync(join(folder, "asked"), "utf8"),
-      "update -qq\ninstall -yqq --no-install-recommends prometheus chromium\n",
+      "update -qq\ninstall -yqq --no-install-recommends prometheus chromium redis-server nats-server\n",
     );
   });
 
