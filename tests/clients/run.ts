@@ -7,7 +7,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { passes, passesInTwo } from "../support/one-by-one.ts";
+import { passes, passesInTheEnd } from "../support/one-by-one.ts";
 import { startVllm, vllmDir } from "../support/real-vllm.ts";
 import { STACKS } from "./stack.ts";
 import { startStacks } from "./start-stacks.ts";
@@ -78,7 +78,7 @@ async function runFiles(): Promise<number> {
     let isAllGood = files.length > 0;
     for (const file of files) {
       const one = { path: join(here, file), limitMs: LIMIT_MS, env: { [STACKS]: JSON.stringify(places) } };
-      isAllGood = (await (url ? passesInTwo(one) : passes(one))) && isAllGood;
+      isAllGood = (await (url ? passesInTheEnd(one) : passes(one))) && isAllGood;
     }
     return isAllGood ? 0 : 1;
   } finally {

@@ -32,10 +32,16 @@ export function passes({ path, limitMs, env }: TestFile): Promise<boolean> {
   });
 }
 
-/** The same; a file that failed passes when it is run once more: what a busy machine or a real server did is printed, and fails nothing. */
-export async function passesInTwo(file: TestFile): Promise<boolean> {
+/** How often a file that failed is run again. */
+const MOST_AGAIN = 2;
+
+/** The same; a file that failed counts as good if it passes when it is run again, up to twice: what a busy machine or a real server did is printed, and fails nothing. */
+export async function passesInTheEnd(file: TestFile): Promise<boolean> {
   if (await passes(file)) return true;
-  const isGood = await passes(file);
-  if (isGood) console.log(`UNSTEADY: ${file.path} failed once and passed when it was run again`);
-  return isGood;
+  for (let again = 0; again < MOST_AGAIN; again++) {
+    if (!(await passes(file))) continue;
+    console.log(`UNSTEADY: ${file.path} failed at first and passed when it was run again`);
+    return true;
+  }
+  return false;
 }

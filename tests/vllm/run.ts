@@ -4,7 +4,7 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { passes, passesInTwo } from "../support/one-by-one.ts";
+import { passes, passesInTheEnd } from "../support/one-by-one.ts";
 import { vllmDir } from "../support/real-vllm.ts";
 
 /** For one file: two servers start, answer and stop in a tenth of this. */
@@ -19,7 +19,7 @@ const files = readdirSync(here)
 
 if (vllmDir() !== undefined) {
   let isAllGood = files.length > 0;
-  const run = ending === TESTS ? passesInTwo : passes;
+  const run = ending === TESTS ? passesInTheEnd : passes;
   for (const file of files) isAllGood = (await run({ path: join(here, file), limitMs: LIMIT_MS })) && isAllGood;
   process.exitCode = isAllGood ? 0 : 1;
 } else if (process.env["SIGNALBOX_VLLM"]) {
