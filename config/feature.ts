@@ -54,6 +54,18 @@ export function sectionFeatures(registry: ReadonlyMap<string, Definition>): read
   return [...registry.values()].filter(isSectionModule) as SectionFeature[];
 }
 
+/** What is made of the features of a registry that have a section: once for each registry. */
+export function perRegistry<Made>(
+  make: (features: readonly SectionFeature[]) => Made,
+): (registry: ReadonlyMap<string, Definition>) => Made {
+  const known = new WeakMap<ReadonlyMap<string, Definition>, Made>();
+  return (registry) => {
+    const made = known.get(registry) ?? make(sectionFeatures(registry));
+    known.set(registry, made);
+    return made;
+  };
+}
+
 /** What commands print of the features of a registry. */
 export function featureTexts(registry: ReadonlyMap<string, Definition>): readonly FeatureText[] {
   return sectionFeatures(registry).flatMap(({ text }) => text ?? []);

@@ -1,8 +1,7 @@
 import { lineOfText, z } from "../../core/contract/options.ts";
 import type { FallbackTarget, PoolPlan } from "../../core/router-config.ts";
 import { RETRIES } from "../../core/settings/tables.ts";
-import { type SectionFeature, sectionFeatures } from "../feature.ts";
-import type { Registry } from "../plugins/instances.ts";
+import { perRegistry, type SectionFeature } from "../feature.ts";
 import { pluginEntry } from "../plugins/read.ts";
 import { ROUTER_VERSIONS } from "../read/kinds.ts";
 import { poolSchema } from "../router/pool.ts";
@@ -94,13 +93,7 @@ const documentWith = (features: readonly SectionFeature[]) =>
     }),
   });
 
-const known = new WeakMap<Registry, ReturnType<typeof documentWith>>();
-
 /** The schema of a document of kind Pool, where these plugins are known. */
-export function poolDocument(registry: Registry): ReturnType<typeof documentWith> {
-  const made = known.get(registry) ?? documentWith(sectionFeatures(registry));
-  known.set(registry, made);
-  return made;
-}
+export const poolDocument = perRegistry(documentWith);
 
 export type PoolDocument = z.infer<ReturnType<typeof documentWith>>;

@@ -1,7 +1,6 @@
 import { z } from "../../core/contract/options.ts";
 import { FORWARDED_FOR, LIMITS, RESPONSE_HEADERS, RETRIES } from "../../core/settings/tables.ts";
-import { type SectionFeature, sectionFeatures } from "../feature.ts";
-import type { Registry } from "../plugins/instances.ts";
+import { perRegistry, type SectionFeature } from "../feature.ts";
 import { pluginEntry } from "../plugins/read.ts";
 import { ROUTER_VERSIONS } from "../read/kinds.ts";
 import { profileSchema } from "../schema/profile.ts";
@@ -48,14 +47,8 @@ const documentWith = (features: readonly SectionFeature[]) =>
     spec: routerSpec(features),
   });
 
-const known = new WeakMap<Registry, ReturnType<typeof documentWith>>();
-
 /** The schema of a document of kind Router, where these plugins are known. */
-export function routerDocument(registry: Registry): ReturnType<typeof documentWith> {
-  const made = known.get(registry) ?? documentWith(sectionFeatures(registry));
-  known.set(registry, made);
-  return made;
-}
+export const routerDocument = perRegistry(documentWith);
 
 export type RouterDocument = z.infer<ReturnType<typeof documentWith>>;
 export type RouterSpec = RouterDocument["spec"];

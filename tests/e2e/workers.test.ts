@@ -8,6 +8,7 @@ import type { ShownWorker } from "../../apps/cli/start/workers/group-status.ts";
 import { askFor } from "../support/admin.ts";
 import { hitShare } from "../support/hit-share.ts";
 import { type LogReader, makeLogReader } from "../support/log-reader.ts";
+import { rewriteDocument } from "../support/pools.ts";
 import { exchange, openClient, postBytes } from "../support/raw-client.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
 import { CHAT, OK, STREAM } from "../support/scripted-pool.ts";
@@ -37,16 +38,7 @@ spec:
   admin: { port: 0 }
   pool:
     endpoints: [${urls.map((url, at) => `{ name: r${at}, url: "${url}" }`).join(", ")}]
----
-apiVersion: llm-d.ai/v1alpha2
-kind: InferenceModelRewrite
-metadata: { name: food }
-spec:
-  poolRef: { group: inference.networking.k8s.io, name: default }
-  rules:
-    - matches: [ { model: { type: Exact, value: food } } ]
-      targets: [ { modelRewrite: ${target}, weight: 1 }, { modelRewrite: m, weight: 0 } ]
-`;
+${rewriteDocument("food", "food", `{ modelRewrite: ${target}, weight: 1 }, { modelRewrite: m, weight: 0 }`)}`;
 
 describe("the workers of one program", { timeout: 170_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-workers-"));

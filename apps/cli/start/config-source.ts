@@ -12,6 +12,7 @@ import { DEFAULT_ADMIN } from "../../../core/settings/tables.ts";
 import type { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
 import { FileWatch } from "../file-watch.ts";
 import { numberOf } from "../frame/command.ts";
+import { defaultFiles } from "../frame/default-file.ts";
 
 export interface StartArguments extends CommandLine {
   readonly urls: readonly string[];
@@ -25,6 +26,11 @@ export function startArguments(input: Input): StartArguments {
   const port = (name: string) => numberOf(input, name, 0, 65_535, true);
   const addresses = { host: input.text("host"), port: port("port"), adminPort: port("admin-port") };
   return { urls: input.words, files: input.all("file"), ...addresses };
+}
+
+/** The config files that are named; where nothing is, those of this folder. Throws UsageError. */
+export async function filesOf({ files, urls }: StartArguments): Promise<readonly string[]> {
+  return files.length === 0 && urls.length === 0 ? defaultFiles() : files;
 }
 
 export type ConfigSource = ReturnType<typeof configSource>;

@@ -19,10 +19,9 @@ import { countPools, figuresOf } from "../../admin/pool-sites.ts";
 import type { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
 import { clusterView } from "../../kubernetes/resources/cluster-view.ts";
 import { LOOK_MS } from "../file-watch.ts";
-import { defaultFiles } from "../frame/default-file.ts";
 import { linePrinter } from "../line-printer.ts";
 import { logCertificates, useCertificates } from "./certificates.ts";
-import { type ConfigSource, configSource, startArguments } from "./config-source.ts";
+import { type ConfigSource, configSource, filesOf, startArguments } from "./config-source.ts";
 import { demoTexts, startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import type { Front } from "./front.ts";
@@ -63,7 +62,7 @@ async function startWith(
   if (front.seat !== undefined)
     return runLoaded(front, input, front.seat.source, [], undefined, registry, outputs, reloads, watchdog);
   const asked = front.arguments(input);
-  const files = asked.files.length === 0 && asked.urls.length === 0 ? await defaultFiles() : asked.files;
+  const files = await filesOf(asked);
   const isDemo = files.length === 0 && asked.urls.length === 0;
   const demo = isDemo || front.hasDemo ? await front.startDemo?.() : undefined;
   const urls = [...asked.urls, ...(isDemo ? [] : (demo?.urls ?? []))];

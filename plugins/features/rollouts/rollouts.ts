@@ -4,6 +4,7 @@ import type { Decision } from "../../../core/contract/decision.ts";
 import { type Endpoint, isServing } from "../../../core/contract/endpoint.ts";
 import type { Log } from "../../../core/contract/log.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
+import type { TargetMapping } from "../../../core/contract/rewriter.ts";
 import { thrownText } from "../../../core/contract/thrown-text.ts";
 import { wasServed } from "../../../core/report/blame.ts";
 import { targetLabel } from "../../../core/report/target-label.ts";
@@ -30,7 +31,10 @@ export interface RolloutsOptions {
 }
 
 interface Rule {
+  /** By the targets' labels, as the counts. */
   readonly weights: ReadonlyMap<string, number>;
+  /** What replicas call each target. */
+  readonly models: ReadonlyMap<string, string>;
   /** Requests that were decided before, on the router's clock, are not compared: other weights applied to them. */
   readonly weighedAtMs: number;
   readonly counts: ReadonlyMap<string, FigureCounts>;
@@ -68,9 +72,8 @@ export class Rollouts {
     this.#endpoints = endpoints;
     const rules = new Map<string, Rule>();
     for (const { name, targets } of rewriters.flatMap(({ plugin }) => plugin.mappings ?? [])) {
-      const weights = new Map(targets.map((target) => [targetLabel(target), target.weight]));
       const own = guards.filter(({ rule }) => rule === name);
-      rules.set(name, this.#nextRule(weights, own, this.#rules.get(name)));
+      rules.set(name, this.#nextRule(targets, own, this.#rules.get(name)));
     }
     this.#rules = rules;
     const left = new Set([...rules.values()].flatMap((rule) => rule.guards));
@@ -104,8 +107,9 @@ export class Rollouts {
     });
   }
 
-  #nextRule(weights: Rule["weights"], configs: readonly GuardConfig[], before: Rule | undefined): Rule {
+  #nextRule(targets: TargetMapping["targets"], configs: readonly GuardConfig[], before: Rule | undefined): Rule {
     const { clock } = this.#options;
+    const weights = new Map(targets.map((target) => [targetLabel(target), target.weight]));
     const isSame = before !== undefined && sameWeights(before.weights, weights);
     const isReturning = (target: string) => before?.weights.get(target) === 0 && weights.get(target) !== 0;
     const isAnew = before === undefined || !sameKeys(before.weights, weights) || [...weights.keys()].some(isReturning);
@@ -118,6 +122,7 @@ export class Rollouts {
     });
     return {
       weights,
+      models: new Map(targets.map((target) => [targetLabel(target), target.name])),
       weighedAtMs: isSame ? before.weighedAtMs : clock.now(),
       counts: isAnew ? new Map([...weights.keys()].map((name) => [name, new FigureCounts(clock.wall())])) : before.counts,
       guards,
@@ -168,7 +173,8 @@ export class Rollouts {
     if (figures === undefined || others === undefined) return;
     this.#waiting.set(guard, Number.POSITIVE_INFINITY);
     const reason = found === "elsewhere" ? seenElsewhere(guard.stoppedElsewhere) : stopReason(config, found, figures, others);
-    const hindrance = this.#obstacle(config) || (await this.#options.stopTarget({ guard: config, reason }).catch(thrownText));
+    const hindrance =
+      this.#obstacle(config, rule) || (await this.#options.stopTarget({ guard: config, reason }).catch(thrownText));
     const fields = { rule: config.rule, target: config.target, against: config.against, reason };
     if (hindrance === "") {
       this.#waiting.delete(guard);
@@ -183,11 +189,9 @@ export class Rollouts {
   }
 
   /** Why the target must not be stopped: without the other one, nobody would serve the rule. */
-  #obstacle({ against }: GuardConfig): string {
-    const [model = against] = against.split("@");
-    const isServed = this.#endpoints().some(
-      (endpoint) => isServing(endpoint) && (endpoint.models.has(against) || endpoint.models.has(model)),
-    );
+  #obstacle({ against }: GuardConfig, { models }: Rule): string {
+    const model = models.get(against) ?? against;
+    const isServed = this.#endpoints().some((endpoint) => isServing(endpoint) && endpoint.models.has(model));
     return isServed ? "" : `no ready replica serves ${against}`;
   }
 }

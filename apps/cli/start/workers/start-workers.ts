@@ -11,8 +11,7 @@ import { DEFAULT_LIMITS } from "../../../../core/settings.ts";
 import { SECRET_WORDS } from "../../../../core/state/prefix-hash.ts";
 import { LOOK_MS } from "../../file-watch.ts";
 import { numberOf } from "../../frame/command.ts";
-import { defaultFiles } from "../../frame/default-file.ts";
-import { type ConfigSource, configSource, startArguments } from "../config-source.ts";
+import { type ConfigSource, configSource, filesOf, startArguments } from "../config-source.ts";
 import { demoTexts, startDemo } from "../demo.ts";
 import { demoGreeting } from "../first-probes.ts";
 import { inProgram } from "../in-program.ts";
@@ -73,7 +72,7 @@ async function supervise(
   watchdog: Watchdog,
 ): Promise<number> {
   const asked = startArguments(input);
-  const files = asked.files.length === 0 && asked.urls.length === 0 ? await defaultFiles() : asked.files;
+  const files = await filesOf(asked);
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
   const fixed = demo === undefined ? undefined : demoTexts(demo.configText);
   const source = configSource({ ...asked, files }, fixed, registry, systemClock, LOOK_MS);

@@ -1,6 +1,5 @@
 import { systemClock } from "../../../../core/contract/clock.ts";
-import type { FetchExchange } from "../../../../core/fetch/fetch-exchange.ts";
-import { exchange, type FetchShared } from "../../../../core/fetch/fetch-exchange.ts";
+import { exchange, type FetchExchange, type FetchShared } from "../../../../core/fetch/fetch-exchange.ts";
 import type { RequestStarter } from "../../../../core/host/request-starter.ts";
 import { DEFAULT_LIMITS } from "../../../../core/settings.ts";
 import { Deadlines } from "../../../../core/wire/deadlines.ts";

@@ -9,19 +9,7 @@ import type { GuardConfig } from "../../../../plugins/features/rollouts/guard-co
 import { Rollouts, type StopTarget } from "../../../../plugins/features/rollouts/rollouts.ts";
 import { FakeClock, settle } from "../../../support/fake-clock.ts";
 import { makeMapping } from "../../../support/view.ts";
-
-const GUARD: GuardConfig = {
-  name: "food/0 v2",
-  rule: "food/0",
-  target: "v2",
-  against: "v1",
-  place: { namespace: "default", resource: "food", index: 0 },
-  stickyHeader: "",
-  worseBy: { errorRate: 0.02, ttft: undefined },
-  confidence: 0.95,
-  minRequests: 20,
-  isAnnotation: false,
-};
+import { GUARD } from "./guard.ts";
 
 const serving = (...models: string[]): readonly Endpoint[] =>
   makeEndpoints(1).map((endpoint) => ({ ...endpoint, models: nameSet(models) }));
@@ -191,6 +179,27 @@ describe("a guard", () => {
     await settle();
     assert.deepEqual([stops.length, guard()?.state], [1, "stopped"]);
   });
+
+  for (const [listed, stopped] of [
+    ["v1", 0],
+    ["v1@a", 1],
+  ] as const)
+    it(`knows the other one in another pool by what replicas there call it: v1@a, where they list ${listed}`, async () => {
+      const { rollouts, end, stops } = setUp();
+      const targets = [
+        { name: "v1@a", pool: "p", weight: 50 },
+        { name: "v2", weight: 50 },
+      ];
+      const plugin = { clientModels: [], draw: () => undefined, mappings: [makeMapping("food/0", {}, { targets })] };
+      const against = { ...GUARD, against: "v1@a@p" };
+      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [against], () => serving(listed));
+      for (let n = 0; n < 20; n++) {
+        end("v1@a", { pool: "p" });
+        end("v2", { status: 500 });
+      }
+      await settle();
+      assert.equal(stops.length, stopped);
+    });
 
   it("does not stop a target that fails no more than the other one, and forgets that it would have", async () => {
     const { end, failing, stops, state, guard } = setUp({ endpoints: serving("v2") });

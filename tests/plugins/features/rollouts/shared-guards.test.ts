@@ -8,19 +8,9 @@ import type { GuardConfig } from "../../../../plugins/features/rollouts/guard-co
 import { Rollouts } from "../../../../plugins/features/rollouts/rollouts.ts";
 import { makeMapping } from "../../../support/view.ts";
 import { TestRouters } from "../shared/routers.ts";
+import { GUARD } from "./guard.ts";
 
-const GUARD: GuardConfig = {
-  name: "food/0 v2",
-  rule: "food/0",
-  target: "v2",
-  against: "v1",
-  place: { namespace: "default", resource: "food", index: 0 },
-  stickyHeader: "x-user",
-  worseBy: { errorRate: 0.02, ttft: undefined },
-  confidence: 0.95,
-  minRequests: 40,
-  isAnnotation: false,
-};
+const SHARED: GuardConfig = { ...GUARD, stickyHeader: "x-user", minRequests: 40 };
 
 /** Routers that agree, each with a guard of the same config, and what they stopped. */
 function guardRouters(count: number) {
@@ -41,7 +31,7 @@ function guardRouters(count: number) {
     const weigh = (v2: number) => {
       const mappings = [makeMapping("food/0", { v1: 50, v2 })];
       const plugin = { clientModels: [], draw: () => undefined, mappings };
-      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [GUARD], () => endpoints);
+      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [SHARED], () => endpoints);
     };
     weigh(50);
     all.push({ rollouts, weigh });
