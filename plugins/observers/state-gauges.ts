@@ -1,6 +1,7 @@
-import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
 import type { PrefixIndexSize, RouterView } from "../../core/contract/router-view.ts";
+import { readyEndpoints } from "../../core/report/ready-endpoints.ts";
 import { targetLabel } from "../../core/report/target-label.ts";
 import { familyText } from "./buckets.ts";
 
@@ -92,18 +93,18 @@ const SERVING_HELP =
   "Ready endpoints that serve a rule's target. With 0 and a weight above 0, requests are refused or get another target.";
 
 function rewriteGauges({ pool, furtherPools = NO_POOLS, config }: RouterView): string {
-  const pools = new Map([[config.pool, pool], ...furtherPools]);
+  const pools = [[config.pool, pool] as const, ...furtherPools];
+  const byPool = new Map(pools.map(([name, { endpoints }]) => [name, endpoints]));
   const gauge = (name: string, help: string, read: (target: TargetMapping["targets"][number]) => number) => {
     const samples = config.mappings.flatMap((rule) =>
       rule.targets.map((target) => ({ values: [rule.name, targetLabel(target)], value: read(target) })),
     );
     return familyText({ name: `rewrite_target_${name}`, type: "gauge", help, labels: ["rule", "target"], samples });
   };
-  const servingOf = ({ name, pool: own }: TargetMapping["targets"][number]) => {
-    const asked = own === undefined ? [...pools.values()] : [pools.get(own) ?? []].flat();
-    return asked.flatMap(({ endpoints }) => endpoints.filter((each) => isServing(each) && each.models.has(name))).length;
-  };
-  return gauge("weight", WEIGHT_HELP, ({ weight }) => weight) + gauge("ready_endpoints", SERVING_HELP, servingOf);
+  return (
+    gauge("weight", WEIGHT_HELP, ({ weight }) => weight) +
+    gauge("ready_endpoints", SERVING_HELP, (target) => readyEndpoints(target, byPool))
+  );
 }
 
 const NO_POOLS: ReadonlyMap<string, Pool> = new Map();
