@@ -11,12 +11,20 @@ import { ignoreSignals, type ReloadSignal, reloadSignal } from "./signals.ts";
 /** How long the program waits at its end for the readers of its outputs. */
 const LAST_LINES_MS = 1_000;
 
+/** What a program is that goes on until a signal. */
+export interface Program {
+  readonly input: Input;
+  readonly outputs: Outputs;
+  readonly reloads: ReloadSignal;
+  readonly watchdog: Watchdog;
+}
+
 /** Runs what goes on until a signal, whatever becomes of the outputs. Returns the exit code; why it failed is on the standard error. */
 export async function inProgram(
   outputs: Outputs,
   input: Input,
   stuckMs: number,
-  run: (reloads: ReloadSignal, watchdog: Watchdog) => Promise<number>,
+  run: (program: Program) => Promise<number>,
 ): Promise<number> {
   tuneRuntime();
   takeConsole(outputs.tell, outputs.printError);
@@ -24,7 +32,7 @@ export async function inProgram(
   const reloads = reloadSignal();
   logUncaught(outputs.log);
   const watchdog = startWatchdog(stuckMs);
-  const code = await run(reloads, watchdog).catch((thrown: unknown) => {
+  const code = await run({ input, outputs, reloads, watchdog }).catch((thrown: unknown) => {
     const failure = failureOf(thrown);
     outputs.printError(input.asCalled(failure.text));
     return failure.code;

@@ -11,7 +11,6 @@ import { printableLines } from "../../../core/contract/printable.ts";
 import { listenOn } from "../../../core/listen.ts";
 import type { Router } from "../../../core/router.ts";
 import { runRouter } from "../../../core/run-router.ts";
-import type { Watchdog } from "../../../core/runtime/watchdog.ts";
 import type { WireServer } from "../../../core/server/server.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { checkPages } from "../../admin/pages.ts";
@@ -26,15 +25,15 @@ import { demoTexts, startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import type { Front } from "./front.ts";
 import type { FrontServer } from "./front-server.ts";
-import { inProgram } from "./in-program.ts";
+import { inProgram, type Program } from "./in-program.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { hasTarget, openCluster, targetCounts } from "./open-cluster.ts";
 import { warnOfOpenPort } from "./open-port.ts";
-import { type Outputs, openOutputs } from "./outputs.ts";
+import { openOutputs } from "./outputs.ts";
 import { portError } from "./port-error.ts";
 import { urlOf } from "./ports.ts";
 import { serviceManager } from "./service-manager.ts";
-import { type ReloadSignal, stopSignal } from "./signals.ts";
+import { stopSignal } from "./signals.ts";
 
 /** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
 export function start(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
@@ -46,21 +45,12 @@ export const HTTP: Front = { startDemo, arguments: startArguments, listen: liste
 /** Runs a router behind this front until SIGINT or SIGTERM. Returns the exit code. */
 export function startFront(front: Front, input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
   const outputs = front.seat?.outputs ?? openOutputs(systemClock);
-  return inProgram(outputs, input, stuckMsOf(front, DEFAULT_LIMITS.stuckMs), (reloads, watchdog) =>
-    startWith(front, input, registry, outputs, reloads, watchdog),
-  );
+  return inProgram(outputs, input, stuckMsOf(front, DEFAULT_LIMITS.stuckMs), (program) => startWith(front, registry, program));
 }
 
-async function startWith(
-  front: Front,
-  input: Input,
-  registry: ReadonlyMap<string, Definition>,
-  outputs: Outputs,
-  reloads: ReloadSignal,
-  watchdog: Watchdog,
-): Promise<number> {
-  if (front.seat !== undefined)
-    return runLoaded(front, input, front.seat.source, [], undefined, registry, outputs, reloads, watchdog);
+async function startWith(front: Front, registry: ReadonlyMap<string, Definition>, program: Program): Promise<number> {
+  if (front.seat !== undefined) return runLoaded(front, front.seat.source, [], false, registry, program);
+  const { input, outputs } = program;
   const asked = front.arguments(input);
   const files = await filesOf(asked);
   const isDemo = files.length === 0 && asked.urls.length === 0;
@@ -72,7 +62,7 @@ async function startWith(
   const given = { ...asked, files, urls, leftOut };
   const source = configSource(given, fixed, registry, systemClock, front.lookMs ?? LOOK_MS);
   try {
-    return await runLoaded(front, input, source, files, isDemo ? input : undefined, registry, outputs, reloads, watchdog);
+    return await runLoaded(front, source, files, isDemo, registry, program);
   } finally {
     await demo?.close();
   }
@@ -80,25 +70,22 @@ async function startWith(
 
 async function runLoaded(
   front: Front,
-  input: Input,
   source: ConfigSource,
   files: readonly string[],
-  demo: Input | undefined,
+  isDemo: boolean,
   registry: ReadonlyMap<string, Definition>,
-  outputs: Outputs,
-  reloads: ReloadSignal,
-  watchdog: Watchdog,
+  program: Program,
 ): Promise<number> {
   let cluster: ClusterResources | undefined;
   try {
     let loaded = await source.load(NO_OVERLAY);
-    cluster = await openCluster(loaded, registry, front.clusterClock ?? systemClock, outputs.log);
+    cluster = await openCluster(loaded, registry, front.clusterClock ?? systemClock, program.outputs.log);
     if (cluster !== undefined) {
       source.add(cluster);
       loaded = await source.load(NO_OVERLAY);
     }
-    if (loaded.problems === undefined) return await run(front, loaded, source, cluster, demo, outputs, reloads, watchdog);
-    return await refuseConfig(loaded, files, registry, input, outputs);
+    if (loaded.problems === undefined) return await run(front, loaded, source, cluster, isDemo, program);
+    return await refuseConfig(loaded, files, registry, program);
   } finally {
     await cluster?.stop();
   }
@@ -109,8 +96,7 @@ export async function refuseConfig(
   { problems }: RefusedConfig,
   files: readonly string[],
   registry: ReadonlyMap<string, Definition>,
-  input: Input,
-  outputs: Outputs,
+  { input, outputs }: Program,
 ): Promise<number> {
   const hints = await (await import("../import/foreign.ts")).foreignHints(files, registry);
   const text = input.asCalled(formatProblems(problems) + hints);
@@ -123,10 +109,8 @@ async function run(
   loaded: LoadedConfig,
   source: ConfigSource,
   cluster: ClusterResources | undefined,
-  demo: Input | undefined,
-  outputs: Outputs,
-  reloads: ReloadSignal,
-  watchdog: Watchdog,
+  isDemo: boolean,
+  { input, outputs, reloads, watchdog }: Program,
 ): Promise<number> {
   const { listen: address, settings } = loaded.config;
   const { isTerminal, log } = outputs;
@@ -209,7 +193,7 @@ async function run(
     cluster?.use(running, { counts: () => targetCounts(router), hasTarget: (name) => hasTarget(router, name) });
     if (!isLate) await probed((replicas) => waitingNote(url, replicas));
     const adminLine = admin?.greeting ?? "";
-    if (demo !== undefined) outputs.tell(demo.asCalled(demoGreeting(url, admin?.url)) + adminLine);
+    if (isDemo) outputs.tell(input.asCalled(demoGreeting(url, admin?.url)) + adminLine);
     else if (seat === undefined) outputs.announce(greeting(url, router) + adminLine);
     warnOfOpenPort(address.host, settings.adaptersByClients, router.config.authenticators !== undefined, log);
     logCertificates(loaded.config, log);

@@ -6,7 +6,6 @@ import { NO_OVERLAY } from "../../../../config/rewrites/overlay.ts";
 import { fixedChanges } from "../../../../config/show/changes.ts";
 import { systemClock } from "../../../../core/contract/clock.ts";
 import type { Definition } from "../../../../core/contract/plugin.ts";
-import type { Watchdog } from "../../../../core/runtime/watchdog.ts";
 import { DEFAULT_LIMITS } from "../../../../core/settings.ts";
 import { SECRET_WORDS } from "../../../../core/state/prefix-hash.ts";
 import { LOOK_MS } from "../../file-watch.ts";
@@ -14,13 +13,13 @@ import { numberOf } from "../../frame/command.ts";
 import { type ConfigSource, configSource, filesOf, startArguments } from "../config-source.ts";
 import { demoTexts, startDemo } from "../demo.ts";
 import { demoGreeting } from "../first-probes.ts";
-import { inProgram } from "../in-program.ts";
+import { inProgram, type Program } from "../in-program.ts";
 import { checkAdminPort, type OpenAdmin } from "../open-admin.ts";
 import { hasClusterParts } from "../open-cluster.ts";
-import { type Outputs, openOutputs } from "../outputs.ts";
+import { openOutputs } from "../outputs.ts";
 import { urlOf } from "../ports.ts";
 import { serviceManager } from "../service-manager.ts";
-import { type ReloadSignal, stopSignal } from "../signals.ts";
+import { stopSignal } from "../signals.ts";
 import { refuseConfig, start } from "../start.ts";
 import { claimPort } from "./claim-port.ts";
 import { forker } from "./fork.ts";
@@ -45,9 +44,7 @@ export async function startWorkers(input: Input, registry: Registry): Promise<nu
   const count = workerCount(input);
   if (count === undefined) return start(input, registry);
   const outputs = openOutputs(systemClock);
-  return inProgram(outputs, input, DEFAULT_LIMITS.stuckMs, (reloads, watchdog) =>
-    supervise(count, input, registry, outputs, reloads, watchdog),
-  );
+  return inProgram(outputs, input, DEFAULT_LIMITS.stuckMs, (program) => supervise(count, registry, program));
 }
 
 /** Undefined: no workers. Throws UsageError. */
@@ -63,15 +60,8 @@ function workerCount(input: Input): number | undefined {
   }
 }
 
-async function supervise(
-  count: number,
-  input: Input,
-  registry: Registry,
-  outputs: Outputs,
-  reloads: ReloadSignal,
-  watchdog: Watchdog,
-): Promise<number> {
-  const asked = startArguments(input);
+async function supervise(count: number, registry: Registry, program: Program): Promise<number> {
+  const asked = startArguments(program.input);
   const files = await filesOf(asked);
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
   const fixed = demo === undefined ? undefined : demoTexts(demo.configText);
@@ -79,9 +69,9 @@ async function supervise(
   try {
     const loaded = await source.load(NO_OVERLAY);
     if (hasClusterParts(loaded, registry)) throw new CommandError(1, NO_CLUSTER);
-    if (loaded.problems !== undefined) return await refuseConfig(loaded, files, registry, input, outputs);
-    watchdog.useBound(loaded.config.settings.limits.stuckMs);
-    return await run(count, input, loaded, source, asked.urls, outputs, reloads, watchdog, demo !== undefined);
+    if (loaded.problems !== undefined) return await refuseConfig(loaded, files, registry, program);
+    program.watchdog.useBound(loaded.config.settings.limits.stuckMs);
+    return await run(count, loaded, source, asked.urls, demo !== undefined, program);
   } finally {
     await demo?.close();
   }
@@ -92,14 +82,11 @@ const NO_CLUSTER =
 
 async function run(
   count: number,
-  input: Input,
   first: LoadedConfig,
   source: ConfigSource,
   urls: readonly string[],
-  outputs: Outputs,
-  reloads: ReloadSignal,
-  watchdog: Watchdog,
   isDemo: boolean,
+  { input, outputs, reloads, watchdog }: Program,
 ): Promise<number> {
   const { log } = outputs;
   const { listen, admin: adminAddress } = first.config;
