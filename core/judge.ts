@@ -30,7 +30,7 @@ export interface EndpointJudge {
 /** What the config says to a judge. */
 export interface JudgeRules {
   readonly detectors: readonly Named<Detector>[];
-  readonly features: ActiveConfig["features"];
+  readonly active: Pick<ActiveConfig, "features" | "slots">;
 }
 
 /** What a judge asks of the probes. */

@@ -189,7 +189,7 @@ function start(loaded: RouterPlan, plugins: PluginSet, services: RouterServices,
 }
 
 function controlPlan({ config }: RouterPlan, plugins: PluginSet): ControlPlan {
-  return { plugins, probes: config.pool.probes, features: config.features };
+  return { plugins, probes: config.pool.probes, active: plugins.active };
 }
 
 function isReady({ endpoints }: Facts): boolean {

@@ -15,7 +15,7 @@ import { Prober } from "./readiness/prober.ts";
 export interface ControlPlan {
   readonly plugins: ControlPlugins;
   readonly probes: Probes;
-  readonly features: JudgeRules["features"];
+  readonly active: JudgeRules["active"];
 }
 
 export interface ControlPlaneOptions extends ControlPlan, WatchedPool {
@@ -99,7 +99,7 @@ export class ControlPlane {
    * Starts the discoveries of the next config; throws when one can't start, and changes nothing. The returned function lets the
    * config take effect: endpoints that stay keep their slot, their health and what is known of them.
    */
-  prepare({ plugins, probes, features }: ControlPlan): () => void {
+  prepare({ plugins, probes, active }: ControlPlan): () => void {
     const lists = new DiscoveryLists(plugins.discoveries);
     try {
       lists.start();
@@ -112,7 +112,7 @@ export class ControlPlane {
       lists.succeed(this.#lists, () => this.#discovered());
       this.#lists = lists;
       this.#plugins = plugins;
-      this.judge.useRules({ detectors: plugins.detectors, features });
+      this.judge.useRules({ detectors: plugins.detectors, active });
       this.#prober.follow(
         probes,
         plugins.sources.map(({ plugin }) => plugin),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   answerDecode,
+  answerPrompt,
   askPair,
   assertAtRest,
   beginPair,
@@ -11,6 +12,7 @@ import {
   DECODED_STREAM,
   PARAMETERS,
   type PairPool,
+  PROMPT,
   pairPool,
   prefilled,
   write,
@@ -140,6 +142,20 @@ describe("the answer's endpoint", () => {
     for (let n = 0; n < 2; n++) assert.equal((await askPair(pool)).status, 200);
     assert.deepEqual(bodiesOf(pool.decode[1]!), [TRANSFER, TRANSFER]);
     assert.equal(pool.pairs().paired, 2);
+    await assertAtRest(pool);
+  });
+
+  it("fails again and again, and is the only one: it stays in use", async () => {
+    let isBroken = true;
+    const pool = await pairPool({
+      prefill: [answerPrompt, answerPrompt],
+      decode: [(request, socket) => (isBroken ? socket.resetAndDestroy() : answerDecode(request, socket))],
+    });
+    // Other prompts: the same one that fails everywhere is not the endpoint's fault.
+    const ask = async (n: number) => (await askPair(pool, chatOf("", `${n} ${PROMPT}`))).status;
+    for (let n = 0; n < 6; n++) assert.equal(await ask(n), 502);
+    isBroken = false;
+    assert.equal(await ask(7), 200);
     await assertAtRest(pool);
   });
 

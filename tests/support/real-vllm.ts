@@ -45,6 +45,8 @@ const ENVIRONMENT = {
   VLLM_NO_USAGE_STATS: "1",
   DO_NOT_TRACK: "1",
   VLLM_ALLOW_RUNTIME_LORA_UPDATING: "true",
+  // Python runs this folder's sitecustomize.py first.
+  PYTHONPATH: join(import.meta.dirname ?? ".", "vllm-patch"),
 };
 
 const STORE = { VLLM_ENABLE_RESPONSES_API_STORE: "1" };

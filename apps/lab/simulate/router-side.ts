@@ -76,7 +76,6 @@ export function makeRouterSide(options: RouterSideOptions) {
   };
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState(), access);
   pool.prepare(config.settings, plugins.prefixSettings)();
-  const { features } = config;
   const isHeard = (name: string) => name === AGREEING || (name === HEARING && engines !== undefined);
   // Requests meet those features here that may let them wait, or put them on several replicas; and routers agree where the config says so.
   const met = config.modules
@@ -84,7 +83,7 @@ export function makeRouterSide(options: RouterSideOptions) {
     .map(({ plugin }) => plugin);
   const watched = new PoolWatch({
     detectors: plugins.detectors,
-    features,
+    active: config,
     makeJudge: (hasFaults && loaded.sections.find(({ judge }) => judge)?.judge) || (() => NO_JUDGE),
     services,
     load,

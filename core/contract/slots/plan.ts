@@ -12,6 +12,8 @@ import type { InferenceRequest } from "../request.ts";
  */
 export interface PlanSlot {
   plan?(planned: Planned): Decision;
+  /** Whether the endpoint may generate answers; all may, where it is left out. One that may not stands in for none that does. */
+  mayAnswer?(endpoint: Endpoint): boolean;
 }
 
 /** One request that is decided about. */

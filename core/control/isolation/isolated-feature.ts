@@ -17,7 +17,7 @@ import type { Outside } from "./outside.ts";
  */
 export function isolatedFeature(feature: Feature, outside: Outside): Feature {
   const { views } = outside;
-  const { enter, answer, plan, compare, copy, tap, lines, settled, explain } = feature;
+  const { enter, answer, plan, mayAnswer, compare, copy, tap, lines, settled, explain } = feature;
   return {
     ...(enter && {
       enter: (run) =>
@@ -31,6 +31,9 @@ export function isolatedFeature(feature: Feature, outside: Outside): Feature {
     ...(answer && { answer: (run) => outside.awaited("answer", () => answer.call(feature, outside.run(run)), checkedAnswer) }),
     ...(feature.routes && { routes: checkedRoutes(feature.routes, outside) }),
     ...(plan && { plan: planning(plan.bind(feature), outside) }),
+    ...(mayAnswer && {
+      mayAnswer: (endpoint) => outside.told("mayAnswer", () => mayAnswer.call(feature, views.of(endpoint)), true) !== false,
+    }),
     ...(compare && { compare: comparing(compare.bind(feature), outside) }),
     ...(copy && {
       copy(run, request, choose) {

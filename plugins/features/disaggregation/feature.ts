@@ -34,6 +34,7 @@ export default sectionFeature({
       bodyKeys: transfer.keys,
       admit: (run) => void refuseReserved(run, transfer),
       plan: (planned) => planning.plan(planned),
+      mayAnswer: (endpoint) => planning.roles.mayAnswer(endpoint),
       lines: (run) => promptLine(run as Run),
       send(run, owner) {
         // Another feature may plan, whose legs are not these.

@@ -30,9 +30,14 @@ export class Roles {
     return roleFilter("prefill", this.isPrefill);
   }
 
-  /** Keeps those that may generate answers: also those without a role, which do all of a request. */
+  /** Keeps those that may generate answers. */
   get decodeFilter(): Named<Filter> {
-    return roleFilter("decode", (endpoint) => this.isDecode(endpoint) || !this.isPrefill(endpoint));
+    return roleFilter("decode", (endpoint) => this.mayAnswer(endpoint));
+  }
+
+  /** Whether it may generate answers: also one without a role, which does all of a request. */
+  mayAnswer(endpoint: Endpoint): boolean {
+    return this.isDecode(endpoint) || !this.isPrefill(endpoint);
   }
 }
 

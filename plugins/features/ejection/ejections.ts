@@ -76,7 +76,7 @@ export class Ejections implements EndpointJudge {
   }
 
   get #settings(): EjectionSettings {
-    return ejectionSection.of(this.#rules.features);
+    return ejectionSection.of(this.#rules.active.features);
   }
 
   #turnOn(): void {
@@ -89,6 +89,7 @@ export class Ejections implements EndpointJudge {
       settings: () => this.#settings,
       detectors: () => this.#rules.detectors,
       workAheadMs: ({ slot }, nowMs) => load.remainingPrefill(slot, nowMs) / load.prefillRate(slot, nowMs),
+      mayAnswer: (endpoint) => this.#rules.active.slots.plan.every(({ plugin }) => plugin.mayAnswer?.(endpoint) !== false),
       isLoading: ({ slot }) => load.unlisted.isLoading(slot),
     });
     this.#ejector = ejector;

@@ -191,7 +191,7 @@ export class Ejector implements RequestEnds {
     else if (found !== undefined && !isOut(row)) this.#eject(row, found, nowMs);
     if (found?.isStuck !== true) return;
     const rest = [...healthy.keys()].filter((other) => other !== row);
-    cutStuck(row, record, servesAlone(row, rest), this.#options, nowMs);
+    cutStuck(row, record, servesAlone(row, rest, this.#options.mayAnswer), this.#options, nowMs);
   }
 
   #found(record: EndpointRecord, others: readonly EndpointRecord[]): Detected | undefined {
@@ -228,7 +228,7 @@ export class Ejector implements RequestEnds {
     if (isTooMany && out.length > 0) this.#makeRoom(out, up, nowMs);
     if (isTooMany) return false;
     const rest = up.filter((other) => other !== row && !out.includes(other));
-    return !servesAlone(row, rest);
+    return !servesAlone(row, rest, this.#options.mayAnswer);
   }
 
   /** Another endpoint should leave, so those that are out longest are tried now. If they were tried a moment ago: panic. */

@@ -1,12 +1,12 @@
 import type { EndpointRecord } from "../../../core/contract/detector.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import type { JudgedPool } from "../../../core/judge.ts";
 import type { WatchedTry } from "../../../core/wire/watched-try.ts";
 import type { EjectionSettings } from "./ejection-config.ts";
 import { isOut, type Row } from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
+import type { NeedingPool } from "./needed-rows.ts";
 
-export interface StuckRequestsOptions extends JudgedPool {
+export interface StuckRequestsOptions extends NeedingPool {
   readonly settings: () => EjectionSettings;
   readonly records: EndpointRecords;
   /** Whether it may be loading a target that it does not list. */

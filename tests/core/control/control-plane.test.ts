@@ -10,6 +10,7 @@ import type { Facts } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { GetError } from "../../../core/wire/http-get-result.ts";
 import { DEFAULT_EJECTION } from "../../../plugins/features/ejection/ejection-config.ts";
+import { makeActiveConfig } from "../../support/active-config.ts";
 import { makeRequest, seededRandom } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { FEATURES } from "../../support/section-modules.ts";
@@ -46,7 +47,7 @@ function setUp(discoveries: readonly string[] = ["static"]) {
       detectors: [],
     },
     probes: PROBE_DEFAULTS,
-    features: new Map<string, unknown>(),
+    active: makeActiveConfig(),
     makeJudge: FEATURES.find(({ judge }) => judge)!.judge!,
     tries: { lastByteMs: () => 0, triesAt: () => [] },
     services: { clock, random: seededRandom(1), log: silentLog, output: { print() {}, isTerminal: false } },
@@ -80,7 +81,7 @@ function setUp(discoveries: readonly string[] = ["static"]) {
         detectors: [] as readonly ReturnType<typeof named<Detector>>[],
       },
       probes: PROBE_DEFAULTS,
-      features: new Map<string, unknown>(),
+      active: makeActiveConfig(),
     };
   };
   return { clock, load, pages, asked, published, replaced, capacities, plane, find, names, endpoint, plan };
@@ -264,7 +265,7 @@ describe("the plan of the next config", () => {
       const detect = ({ consecutiveFailures }: { consecutiveFailures: number }) => (consecutiveFailures > 0 ? reason : undefined);
       return {
         ...next,
-        features: new Map([["ejection", ejection]]),
+        active: makeActiveConfig({ features: new Map([["ejection", ejection]]) }),
         plugins: { ...next.plugins, detectors: [named("judge", { detect })] },
       };
     };

@@ -157,6 +157,18 @@ describe("a plan of one's own", () => {
     assert.deepEqual(both, { ...two, legs: [two.legs[0], one.legs[0]] });
   });
 
+  it("says who may answer; all may where it does not say so", () => {
+    const says: readonly (readonly [said: () => unknown, isTaken: boolean])[] = [
+      [() => true, true],
+      [() => false, false],
+      [() => undefined, true],
+      [async () => false, true],
+      [fail, true],
+    ];
+    for (const [mayAnswer, isTaken] of says)
+      assert.equal(behind({ mayAnswer }).plugin.mayAnswer(makeEndpoints(1)[0]!), isTaken, String(mayAnswer));
+  });
+
   it("changes nothing else, whatever it says of itself", () => {
     const planned = planOf((given) => ({
       ...given.decide(given.profile),

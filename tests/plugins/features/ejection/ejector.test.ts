@@ -46,6 +46,7 @@ class Setup {
       isHealthy: (name) => !this.unhealthy.has(name),
       workAheadMs: () => 0,
       isLoading: () => this.isLoading,
+      mayAnswer: ({ labels }) => labels["role"] !== "prefill",
       tries: {
         lastByteMs: ({ name }) => this.lastByteMs.get(name) ?? Number.NEGATIVE_INFINITY,
         triesAt: ({ name }) => [...(this.tries.get(name) ?? [])],
@@ -308,6 +309,22 @@ describe("how many may be out", () => {
     assert.equal(setup.isOut(0), false);
   });
 
+  describe("where some only process prompts for others", () => {
+    const prompts = (index: number) => makeEndpoint(index, { labels: { role: "prefill" } });
+    const pools: readonly (readonly [name: string, endpoints: readonly Endpoint[], isOut: boolean])[] = [
+      ["never the last one that answers", [makeEndpoint(0), prompts(1), prompts(2), prompts(3)], false],
+      ["one of two that answer", [makeEndpoint(0), makeEndpoint(1), prompts(2)], true],
+      ["the last one of those", [prompts(0), makeEndpoint(1)], true],
+    ];
+    for (const [name, endpoints, isOut] of pools) {
+      it(name, () => {
+        const setup = new Setup(endpoints);
+        setup.fail(0, 50);
+        assert.equal(setup.isOut(0), isOut);
+      });
+    }
+  });
+
   it("panic ends when one returns", () => {
     const setup = new Setup();
     for (const index of [0, 1, 2]) setup.fail(index);
@@ -444,6 +461,14 @@ describe("an endpoint that makes no progress", () => {
     assert.deepEqual(setup.cut, []);
     setup.wait(500);
     assert.deepEqual(setup.cut, ["e0 waiting 10500"]);
+  });
+
+  it("keeps them for half a minute where the others only process prompts for it", () => {
+    const setup = stuckAt({ 0: 2 }, [makeEndpoint(0), makeEndpoint(1, { labels: { role: "prefill" } })]);
+    setup.wait(29_000);
+    assert.deepEqual(setup.cut, []);
+    setup.wait(1_500);
+    assert.equal(setup.cut.length, 2);
   });
 
   it("keeps a lone request for half a minute", () => {
@@ -729,6 +754,7 @@ it("a detector that throws is logged and says nothing", () => {
     isHealthy: () => true,
     workAheadMs: () => 0,
     isLoading: () => false,
+    mayAnswer: () => true,
     tries: { lastByteMs: () => 0, triesAt: () => [] },
     changed() {},
     probePassedMs: () => 0,
