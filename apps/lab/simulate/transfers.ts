@@ -2,7 +2,7 @@ import type { EngineTimes } from "../engine/engine-times.ts";
 import type { EventQueue } from "./events.ts";
 import type { Job, Offer, OfferSource } from "./job.ts";
 
-/** How long vLLM keeps blocks that nobody fetches (VLLM_NIXL_ABORT_REQUEST_TIMEOUT). */
+/** Longer than a request waits for its turn: vLLM renews its lease of 30 s while the answer's engine waits for the blocks. */
 const KEPT_MS = 480_000;
 /** How long vLLM takes to find that nobody has what a request names. */
 export const LOST_MS = 5_000;
