@@ -39,6 +39,11 @@ interface Written {
 export class RememberedRequests {
   /** A ring of at most `count`. */
   #latest: EndedRequest[] = [];
+  /**
+   * At the same places: where each will be kept when it leaves the ring. It is settled as the request ends: then all that tells it is
+   * in the processor's cache, and those that will not be kept need not be read again.
+   */
+  #later: (WrittenQueue | undefined)[] = [];
   #next = 0;
   #count = 0;
   #bytes = 0;
@@ -49,20 +54,28 @@ export class RememberedRequests {
 
   /** Sets the bounds; the oldest beyond them are forgotten. */
   resize(count: number, bytes: number): void {
-    const latest = this.#inOrder();
-    for (const oldest of latest.splice(0, latest.length - count)) this.#age(oldest);
-    this.#latest = latest;
-    this.#next = latest.length % count;
+    const latest = this.#inOrder(this.#latest);
+    const later = this.#inOrder(this.#later);
+    const surplus = Math.max(0, latest.length - count);
+    for (let index = 0; index < surplus; index++) later[index]?.add(latest[index]!);
+    this.#latest = latest.slice(surplus);
+    this.#later = later.slice(surplus);
+    this.#next = this.#latest.length % count;
     this.#count = count;
     this.#bytes = bytes;
     this.#keepBytes();
   }
 
   add(ended: EndedRequest): void {
-    const oldest = this.#latest[this.#next];
-    this.#latest[this.#next] = ended;
-    this.#next = (this.#next + 1) % this.#count;
-    if (oldest !== undefined && this.#bytes > 0) this.#age(oldest);
+    const at = this.#next;
+    const oldest = this.#latest[at];
+    const queue = this.#later[at];
+    this.#latest[at] = ended;
+    this.#later[at] = this.#queueFor(ended);
+    this.#next = (at + 1) % this.#count;
+    if (oldest === undefined || queue === undefined || this.#bytes === 0) return;
+    queue.add(oldest);
+    this.#keepBytes();
   }
 
   latestFirst(): Remembered[] {
@@ -70,21 +83,21 @@ export class RememberedRequests {
     older.sort((one, other) => one.wallMs - other.wallMs);
     return [
       ...older.map(({ id, text }) => ({ id, report: () => JSON.parse(TEXT_DECODER.decode(text)) as DecisionReport })),
-      ...this.#inOrder().map((ended) => ({ id: ended.id, report: () => reportOf(ended) })),
+      ...this.#inOrder(this.#latest).map((ended) => ({ id: ended.id, report: () => reportOf(ended) })),
     ].reverse();
   }
 
-  #inOrder(): EndedRequest[] {
-    return [...this.#latest.slice(this.#next), ...this.#latest.slice(0, this.#next)];
+  #inOrder<Item>(ring: readonly Item[]): Item[] {
+    return [...ring.slice(this.#next), ...ring.slice(0, this.#next)];
   }
 
-  /** Puts one that is no longer among the latest where it belongs. */
-  #age(ended: EndedRequest): void {
+  /** Undefined if too many like it ended lately. */
+  #queueFor(ended: EndedRequest): WrittenQueue | undefined {
     const errorClass = errorClassOf(ended);
     const isSlow = this.#isSlow(ended);
-    if (errorClass === "replica" || errorClass === "router") this.#failed.add(ended);
-    else (isSlow ? this.#slow : this.#usual).add(ended);
-    this.#keepBytes();
+    const isFailed = errorClass === "replica" || errorClass === "router";
+    const queue = isFailed ? this.#failed : isSlow ? this.#slow : this.#usual;
+    return queue.takes(ended.wallMs) ? queue : undefined;
   }
 
   #keepBytes(): void {
@@ -110,24 +123,28 @@ class WrittenQueue {
   #first = 0;
   #bytes = 0;
   readonly #perSecond: number;
-  /** So many may be added now. */
+  /** So many may be taken now. */
   #allowed: number;
-  /** When the last one was added or left out. */
+  /** When the last one was taken or left out. */
   #wallMs = 0;
 
-  /** `perSecond`: so many are added in the long run, and at once. */
+  /** `perSecond`: so many are taken in the long run, and at once. */
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
     this.#allowed = perSecond;
   }
 
-  /** Leaves it out if there were too many lately. The clock of the machine may have been set back. */
-  add(ended: EndedRequest): void {
-    const passedMs = Math.abs(ended.wallMs - this.#wallMs);
-    this.#wallMs = ended.wallMs;
+  /** Whether one that began then is to be added: not if there were too many lately. The clock of the machine may have been set back. */
+  takes(wallMs: number): boolean {
+    const passedMs = Math.abs(wallMs - this.#wallMs);
+    this.#wallMs = wallMs;
     this.#allowed = Math.min(this.#perSecond, this.#allowed + (passedMs / 1000) * this.#perSecond);
-    if (this.#allowed < 1) return;
+    if (this.#allowed < 1) return false;
     this.#allowed -= 1;
+    return true;
+  }
+
+  add(ended: EndedRequest): void {
     const written = { id: ended.id, wallMs: ended.wallMs, text: TEXT_ENCODER.encode(JSON.stringify(reportOf(ended))) };
     this.#items.push(written);
     this.#bytes += bytesOf(written);
