@@ -6,7 +6,7 @@
 import { performance } from "node:perf_hooks";
 import { seededRandom } from "../../core/contract/test-kit.ts";
 import { EngineBlocks } from "../../plugins/features/kv-events/cache/engine-blocks.ts";
-import { batch, removedMap, storedMap } from "../support/event-batches.ts";
+import { batch, removedMap, storedMap, take } from "../support/event-batches.ts";
 
 const BLOCK_TOKENS = 16;
 /** Token ids of a usual vocabulary. */
@@ -33,11 +33,11 @@ for (const blocks of [64, 8, 1]) {
   for (let round = 0; round < ROUNDS; round++) {
     best.stored = Math.min(
       best.stored,
-      microseconds(stored, (each) => engine.take(each)),
+      microseconds(stored, (each) => take(engine, each)),
     );
     best.removed = Math.min(
       best.removed,
-      microseconds(removed, (each) => engine.take(each)),
+      microseconds(removed, (each) => take(engine, each)),
     );
     best.added = Math.min(
       best.added,

@@ -1,3 +1,5 @@
+import type { EngineBlocks } from "../../plugins/features/kv-events/cache/engine-blocks.ts";
+
 // MessagePack as engines write it, for the tests: what a value needs and no more.
 
 type Value = null | boolean | number | bigint | string | Uint8Array | readonly Value[] | { readonly [key: string]: Value };
@@ -93,4 +95,11 @@ export const CLEARED: Value = { type: "AllBlocksCleared" };
 /** Token ids from `first` on. */
 export function tokensFrom(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => first + i);
+}
+
+/** Has all of a batch read at once. Returns its time. */
+export function take(blocks: EngineBlocks, payload: Uint8Array): number {
+  const time = blocks.begin(payload);
+  blocks.takeOn(Number.POSITIVE_INFINITY);
+  return time;
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
 import type { EngineWire, ReplayOwner, SubscriptionOwner } from "../../../core/pool/engine-wire.ts";
+import { BatchReading } from "./batch-reading.ts";
 import type { BlockBudget } from "./cache/block-table.ts";
-import { EngineBlocks } from "./cache/engine-blocks.ts";
+import type { EngineBlocks } from "./cache/engine-blocks.ts";
 import { replay, sequenceOf } from "./zmtp/replay.ts";
 import { Subscription } from "./zmtp/subscription.ts";
 
@@ -45,21 +46,16 @@ interface Waiting {
 /** Follows the events of one engine: notices gaps and restarts by the numbers of the batches, and asks again for what it missed. */
 export class Publisher {
   readonly address: EventAddress;
-  readonly blocks: EngineBlocks;
   state: PublisherState = "connecting";
   /** Why there is no connection, or no replay; "" if all is well. */
   trouble = "it has not answered yet";
   /** When the last batch came, on the router's clock. */
   heardAtMs = Number.NaN;
-  batches = 0;
   gaps = 0;
   restarts = 0;
-  /** Batches that could not be read. */
-  malformed = 0;
   readonly #options: PublisherOptions;
   readonly #subscription: { stop(): void };
-  /** Number and time of the last batch taken; undefined before the first. */
-  #last: { readonly sequence: number; readonly time: number } | undefined;
+  readonly #batches: BatchReading;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #stopReplay: () => void = () => {};
@@ -70,7 +66,7 @@ export class Publisher {
     const { clock, random, address, topic, maxMessageBytes, budget, wire } = options;
     this.#options = options;
     this.address = address;
-    this.blocks = new EngineBlocks(budget);
+    this.#batches = new BatchReading(clock, budget, () => this.#options.emptied());
     const owner: SubscriptionOwner = {
       connected: () => this.#catchUp(),
       message: (parts) => this.#arrived(parts),
@@ -81,21 +77,35 @@ export class Publisher {
       new Subscription({ clock, random, url: address.url, topic, maxBytes: maxMessageBytes }, owner);
   }
 
+  get blocks(): EngineBlocks {
+    return this.#batches.blocks;
+  }
+
+  /** Batches so far. */
+  get batches(): number {
+    return this.#batches.count;
+  }
+
+  /** Batches that could not be read. */
+  get malformed(): number {
+    return this.#batches.malformed;
+  }
+
   /** Another process is behind the address: what is known is of the one before. */
   replaced(): void {
-    this.#last = undefined;
-    this.#forget(false);
+    this.#batches.startOver();
     if (this.state !== "connecting") this.#catchUp();
   }
 
   stop(): void {
     this.#subscription.stop();
     this.#stopReplay();
-    this.blocks.forget(false);
+    this.#batches.startOver();
   }
 
   #disconnected(why: string): void {
     this.#stopReplay();
+    if (this.#batches.order.isBusy) this.#batches.startOver();
     this.#dropWaiting();
     this.state = "connecting";
     this.trouble = why;
@@ -105,23 +115,34 @@ export class Publisher {
     const sequence = parts.length === 3 ? sequenceOf(parts[1]) : undefined;
     if (sequence === undefined || sequence < 0) throw new Error("what it publishes are no events of a cache");
     this.heardAtMs = this.#options.clock.now();
-    const payload = parts[2]!;
-    if (this.state === "catching-up") this.#wait(sequence, payload);
-    else this.#follow(sequence, payload);
+    this.#nextBatch(parts[2]!, (payload) => {
+      if (this.state === "catching-up") this.#wait(sequence, payload);
+      else this.#follow(sequence, payload);
+    });
+  }
+
+  /** Bytes that have to wait are copied: those that came are overwritten. */
+  #nextBatch(payload: Uint8Array, run: (payload: Uint8Array) => void): void {
+    const kept = this.#batches.order.isBusy ? payload.slice() : payload;
+    if (this.#batches.order.next(() => run(kept), kept.length)) return;
+    this.#batches.startOver();
+    this.#dropWaiting();
+    this.#stopReplay();
+    this.#goOnWithout("more is published than can be read");
   }
 
   #follow(sequence: number, payload: Uint8Array): void {
-    const expected = this.#last === undefined ? undefined : this.#last.sequence + 1;
+    const expected = this.#batches.last === undefined ? undefined : this.#batches.last.sequence + 1;
     if (expected === undefined) {
       this.#begin(sequence);
-      this.#take(sequence, payload);
-    } else if (sequence === expected) this.#take(sequence, payload);
+      this.#batches.take(sequence, payload);
+    } else if (sequence === expected) this.#batches.take(sequence, payload);
     else if (sequence < expected) {
       this.restarts += 1;
-      this.#last = undefined;
+      this.#batches.last = undefined;
       this.#forget(sequence === 0);
       this.#options.emptied();
-      if (sequence === 0) this.#take(sequence, payload);
+      if (sequence === 0) this.#batches.take(sequence, payload);
       else this.#missed(sequence, payload);
     } else {
       this.gaps += 1;
@@ -139,28 +160,12 @@ export class Publisher {
     if (this.state === "catching-up") this.#wait(sequence, payload);
     else {
       this.#begin(sequence);
-      this.#take(sequence, payload);
+      this.#batches.take(sequence, payload);
     }
   }
 
   #begin(sequence: number): void {
     if (sequence === 0) this.blocks.isWhole = true;
-  }
-
-  #take(sequence: number, payload: Uint8Array): void {
-    const { blocks } = this;
-    const clears = blocks.clears;
-    let time = Number.NaN;
-    try {
-      time = blocks.take(payload);
-    } catch {
-      // It may have been about any block: what is known may be wrong by now.
-      this.malformed += 1;
-      this.#forget(false);
-    }
-    this.batches += 1;
-    this.#last = { sequence, time };
-    if (blocks.clears !== clears) this.#options.emptied();
   }
 
   #forget(isEmpty: boolean): void {
@@ -174,39 +179,47 @@ export class Publisher {
     const { replayUrl } = address;
     if (replayUrl === undefined) return this.#goOnWithout("");
     this.state = "catching-up";
-    const known = this.#last;
+    const known = this.#batches.last;
     let isFirst = true;
     const from = known?.sequence ?? 0;
-    const owner: ReplayOwner = {
-      replayed: (sequence, payload) => {
-        if (isFirst && known === undefined) this.#begin(sequence);
-        else if (isFirst && !isSame(known!, sequence, payload)) return this.#startAnew();
-        else if (isFirst) {
-          isFirst = false;
-          return;
-        }
+    const take = (sequence: number, payload: Uint8Array) => {
+      if (isFirst && known === undefined) this.#begin(sequence);
+      else if (isFirst && !isSame(known!, sequence, payload)) return this.#startAnew();
+      else if (isFirst) {
         isFirst = false;
-        // A gap in a replay is one of the publisher's own buffer.
-        if (this.#last !== undefined && sequence !== this.#last.sequence + 1) this.#forget(false);
-        this.#take(sequence, payload);
-      },
-      done: () => {
-        if (isFirst && known !== undefined) return this.#startAnew();
-        // Who has never published anything holds nothing.
-        if (isFirst) this.#begin(0);
-        this.#caughtUp("");
-      },
-      failed: (why) => this.#goOnWithout(`its replay: ${why}`),
+        return;
+      }
+      isFirst = false;
+      // A gap in a replay is one of the publisher's own buffer.
+      if (this.#batches.last !== undefined && sequence !== this.#batches.last.sequence + 1) this.#forget(false);
+      this.#batches.take(sequence, payload);
     };
-    this.#stopReplay =
+    const done = () => {
+      if (isFirst && known !== undefined) return this.#startAnew();
+      // Who has never published anything holds nothing.
+      if (isFirst) this.#begin(0);
+      this.#caughtUp("");
+    };
+    let isStopped = false;
+    const unlessStopped = (run: () => void) => () => void (isStopped || run());
+    const owner: ReplayOwner = {
+      replayed: (sequence, payload) => this.#nextBatch(payload, (kept) => unlessStopped(() => take(sequence, kept))()),
+      done: () => this.#batches.order.next(unlessStopped(done)),
+      failed: (why) => this.#batches.order.next(unlessStopped(() => this.#goOnWithout(`its replay: ${why}`))),
+    };
+    const stop =
       wire?.replay(address.url.hostname, from, owner) ??
       replay({ clock, url: replayUrl, from, maxBytes: maxMessageBytes }, owner);
+    this.#stopReplay = () => {
+      isStopped = true;
+      stop();
+    };
   }
 
   /** Another process answered than the one whose events are known. */
   #startAnew(): void {
     this.restarts += 1;
-    this.#last = undefined;
+    this.#batches.last = undefined;
     this.#forget(false);
     this.#options.emptied();
     this.#catchUp();
@@ -214,14 +227,14 @@ export class Publisher {
 
   /** Nothing says what was missed, so what is known may be wrong. */
   #goOnWithout(why: string): void {
-    if (this.#last !== undefined) this.#forget(false);
-    this.#last = undefined;
+    if (this.#batches.last !== undefined) this.#forget(false);
+    this.#batches.last = undefined;
     this.#caughtUp(why);
   }
 
   #goOnFrom(sequence: number): void {
     this.#forget(false);
-    this.#last = { sequence: sequence - 1, time: Number.NaN };
+    this.#batches.last = { sequence: sequence - 1, time: Number.NaN };
   }
 
   #caughtUp(trouble: string): void {
@@ -229,14 +242,16 @@ export class Publisher {
     this.trouble = trouble;
     const waiting = this.#waiting;
     this.#dropWaiting();
-    for (const { sequence, payload } of waiting) {
-      const isKnown = this.#last !== undefined && sequence <= this.#last.sequence;
-      if (isKnown) continue;
-      // What the replay did not bring nobody brings.
-      if (this.#last !== undefined && sequence > this.#last.sequence + 1) this.#goOnFrom(sequence);
-      if (this.#last === undefined) this.#begin(sequence);
-      this.#take(sequence, payload);
-    }
+    this.#batches.order.first(waiting.map((each) => () => this.#takeWaiting(each)));
+  }
+
+  #takeWaiting({ sequence, payload }: Waiting): void {
+    const isKnown = this.#batches.last !== undefined && sequence <= this.#batches.last.sequence;
+    if (isKnown) return;
+    // What the replay did not bring nobody brings.
+    if (this.#batches.last !== undefined && sequence > this.#batches.last.sequence + 1) this.#goOnFrom(sequence);
+    if (this.#batches.last === undefined) this.#begin(sequence);
+    this.#batches.take(sequence, payload);
   }
 
   #wait(sequence: number, payload: Uint8Array): void {

@@ -39,9 +39,14 @@ export class EngineBlocks implements EventSink {
     return this.#most > 0 && this.#givenUp >= STEADY_SHARE * this.#most ? this.#most * this.blockTokens : undefined;
   }
 
-  /** Takes one batch. Throws a RangeError for what is none. Returns the time in it, in seconds. */
-  take(payload: Uint8Array): number {
-    return this.#reader.read(payload);
+  /** Begins with one batch. Throws a RangeError for what is none. Returns the time in it, in seconds. */
+  begin(payload: Uint8Array): number {
+    return this.#reader.begin(payload);
+  }
+
+  /** Takes events of so many bytes of the batch. Returns whether that was all. Throws a RangeError for what is none. */
+  takeOn(bytes: number): boolean {
+    return this.#reader.readOn(bytes);
   }
 
   holds(keyLow: number, keyHigh: number): boolean {

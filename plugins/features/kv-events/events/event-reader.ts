@@ -61,6 +61,8 @@ export class EventReader {
   readonly #pack = new MessagePack();
   readonly #hash = new BlockHash();
   readonly #stored = new StoredBlocks();
+  /** Events of the batch that have not been read. */
+  #left = 0;
   /** Of the event that is read; 0 if it does not say. */
   #tokenCount = 0;
   /** The group of layers whose blocks are followed; undefined before the first one, or where events name none. */
@@ -72,16 +74,29 @@ export class EventReader {
     this.#sink = sink;
   }
 
-  /** Throws a RangeError for what is no batch; what is read before it is told. Returns the time that the batch has, in seconds. */
-  read(payload: Uint8Array): number {
+  /** Begins a batch, which must stay as it is until all is read. Throws a RangeError for what is none. Returns its time, in seconds. */
+  begin(payload: Uint8Array): number {
     const pack = this.#pack;
+    this.#left = 0;
     pack.use(payload);
     const members = pack.list();
     if (members < 2) throw new RangeError("a batch of events has two members at least");
     const time = timeOf(payload, pack);
-    const events = pack.list();
-    for (let i = 0; i < events; i++) this.#event();
+    this.#left = pack.list();
     return time;
+  }
+
+  /**
+   * Reads on, whole events of so many bytes and one more. Returns whether all is read. Throws a RangeError for what is no event; what is
+   * read before it is told.
+   */
+  readOn(bytes: number): boolean {
+    const end = this.#pack.at + bytes;
+    for (; this.#left > 0; this.#left--) {
+      if (this.#pack.at > end) return false;
+      this.#event();
+    }
+    return true;
   }
 
   /** The engine is another process now. */

@@ -15,6 +15,7 @@ import { PromptPrefix } from "../../../../core/state/prefix-index.ts";
 import { EngineBlocks } from "../../../../plugins/features/kv-events/cache/engine-blocks.ts";
 import { tokenKeys } from "../../../../plugins/features/kv-events/prompts/token-keys.ts";
 import { sequenceOf } from "../../../../plugins/features/kv-events/zmtp/replay.ts";
+import { take } from "../../../support/event-batches.ts";
 import { loadSpec } from "./load-spec.ts";
 import { makeTrace, makeTraced } from "./traces.ts";
 
@@ -46,7 +47,7 @@ describe("the events of a modelled cache", () => {
       disconnected() {},
       message(parts) {
         numbers.push(sequenceOf(parts[1]));
-        heard.take(parts[2]!);
+        take(heard, parts[2]!);
       },
     });
     runAll(queue);
