@@ -61,7 +61,7 @@ const RULES: readonly {
       /^(core\/(contract|report)|plugins)\//.test(target) ||
       target === "core/runtime/read-file.ts" ||
       (file.startsWith("plugins/features/") && /^(core|config)\//.test(target)) ||
-      (file.startsWith("plugins/features/kubernetes/") && target.startsWith("apps/kubernetes/")),
+      (/^plugins\/features\/(kubernetes|shared)\//.test(file) && target.startsWith("apps/kubernetes/")),
   },
   {
     name: "a feature imports no other feature",

@@ -36,3 +36,4 @@ export class KubernetesError extends Error {
 }
 
 export const isUnconnected = (thrown: unknown) => thrown instanceof KubernetesError && thrown.isUnconnected;
+export const isStatus = (thrown: unknown, status: number) => thrown instanceof KubernetesError && thrown.status === status;

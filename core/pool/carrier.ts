@@ -2,6 +2,8 @@
 export interface Link {
   /** Sends it to all that listen. Never waits and never throws; what can't be sent now is lost. */
   publish(message: string): void;
+  /** After how many milliseconds it would send a message, where it does so only now and then: what comes until then is better gathered. */
+  readonly waitMs?: number;
   close(): void;
 }
 
@@ -12,6 +14,8 @@ export interface LinkEvents {
   up(): void;
   /** They do not, for this reason; the link tries again by itself. Called for each failure. */
   down(why: string): void;
+  /** A message can't be sent, because too much is on its way. */
+  lost(): void;
 }
 
 /** Opens a link to all routers that open one of the same channel. */

@@ -1,3 +1,4 @@
+import { accessOptions, objectName } from "../../../apps/kubernetes/access-options.ts";
 import type { CredentialChoice } from "../../../apps/kubernetes/credentials.ts";
 import { besideFile } from "../../../config/read/files.ts";
 import type { Path } from "../../../config/read/problems.ts";
@@ -28,10 +29,6 @@ export interface KubernetesConfig extends ValuesOf<typeof KUBERNETES> {
 const LABEL_KEY = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 
-const objectName = z
-  .string()
-  .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'a name as Kubernetes has them: small letters, digits, "-" and "."');
-
 const portList = z
   .array(whole(1, 65_535))
   .min(1, "at least one port")
@@ -48,10 +45,7 @@ const ports = section(
 );
 
 const kubernetes = section({
-  kubeconfig: lineOfText
-    .describe("Relative to this file. Default: what KUBECONFIG names, else the pod's service account, else ~/.kube/config.")
-    .optional(),
-  context: lineOfText.describe("A context of the kubeconfig. Default its current one.").optional(),
+  ...accessOptions,
   namespace: objectName.describe("Where the replicas are. Default the context's, or the pod's own.").optional(),
   inferencePool: objectName.describe("The InferencePool whose pods are the replicas; the pool is called like it.").optional(),
   selector: z

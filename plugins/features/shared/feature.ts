@@ -10,7 +10,7 @@ export default sectionFeature({
   summary: "Lets several routers in front of one pool know what each of them does there.",
   section: sharedSection,
   create(config, host) {
-    const log = host.keep(1, () => new SharedLog(host, host.services.clock, host.services.log));
+    const log = host.keep(1, () => new SharedLog(host, host.services));
     return {
       configured: ({ pool, modules }) => log.use(config, pool, modules),
       endpointsChanged: (endpoints) => log.follow(endpoints),

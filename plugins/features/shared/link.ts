@@ -1,12 +1,12 @@
-import type { Clock } from "../../../core/contract/clock.ts";
 import type { Secret } from "../../../core/contract/secret.ts";
 import type { Link, LinkEvents } from "../../../core/pool/carrier.ts";
+import type { Services } from "../../../core/services.ts";
 
 /** A store that routers exchange messages by. */
 export interface Store {
   /** For people: without what is secret. */
   readonly text: string;
-  open(channel: string, events: LinkEvents, clock: Clock): Link;
+  open(channel: string, events: LinkEvents, services: Services): Link;
 }
 
 /** Where a store is, and who the router is there. */

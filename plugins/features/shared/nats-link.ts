@@ -22,7 +22,7 @@ export async function loadNats(): Promise<void> {
 
 /** A subject of a NATS server: what is published there is kept nowhere. */
 export function natsStore(place: StorePlace): Store {
-  return { text: place.url, open: (channel, events, clock) => new NatsLink(place, channel, events, clock) };
+  return { text: place.url, open: (channel, events, { clock }) => new NatsLink(place, channel, events, clock) };
 }
 
 class NatsLink implements Link {

@@ -54,7 +54,7 @@ class RedisLink implements Link {
   }
 
   publish(message: string): void {
-    if (this.#publisher.status !== "ready" || this.#unanswered >= MOST_UNANSWERED) return;
+    if (this.#publisher.status !== "ready" || this.#unanswered >= MOST_UNANSWERED) return this.#events.lost();
     this.#unanswered += 1;
     const end = () => {
       this.#unanswered -= 1;

@@ -1,10 +1,14 @@
+import { accessOptions, objectName } from "../../../apps/kubernetes/access-options.ts";
+import { besideFile } from "../../../config/read/files.ts";
 import { readSecret, secretReference } from "../../../config/read/secret.ts";
-import { section } from "../../../config/schema/section.ts";
+import { section, writtenOf } from "../../../config/schema/section.ts";
 import type { ConfigAround, Section } from "../../../config/section.ts";
 import { lineOfText, z } from "../../../core/contract/options.ts";
 import type { Secret } from "../../../core/contract/secret.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
+import { time } from "../../../core/settings/row.ts";
 import { SECRET_WORDS } from "../../../core/state/prefix-hash.ts";
+import { type ClusterPlace, kubernetesStore } from "./kubernetes-link.ts";
 import type { Store, StorePlace } from "./link.ts";
 import { prefixSecretOf } from "./message.ts";
 import { loadNats, natsStore } from "./nats-link.ts";
@@ -17,6 +21,7 @@ export interface SharedConfig {
   readonly group: string | undefined;
   readonly redis: StorePlace | undefined;
   readonly nats: StorePlace | undefined;
+  readonly kubernetes: ClusterPlace | undefined;
 }
 
 /** As long as what a person would not guess. */
@@ -42,6 +47,17 @@ const nats = section({
     .optional(),
 });
 
+const KUBERNETES = {
+  // At most half of the time after which a silent router has gone.
+  everyMs: time(1_000, "A router writes its ConfigMap at most once in this time.", 250, 2_000),
+};
+
+const kubernetes = section({
+  ...accessOptions,
+  namespace: objectName.describe("Where the ConfigMaps are. Default the context's, or the pod's own.").optional(),
+  ...KUBERNETES,
+});
+
 const shared = section({
   secret: secretReference.describe(
     "Where the secret is that all routers of the pool have and nobody else: env:NAME or file:PATH, at least 16 characters. Messages without it are not read.",
@@ -53,12 +69,18 @@ const shared = section({
     .optional(),
   redis: redis.describe("A Redis or Valkey that carries the messages; with the package ioredis.").optional(),
   nats: nats.describe("A NATS server that carries the messages; with the package @nats-io/transport-node.").optional(),
+  kubernetes: kubernetes
+    .describe(
+      "A cluster whose API server carries the messages, in a ConfigMap for each router; up to a second late (docs/several-routers.md).",
+    )
+    .optional(),
 });
 
 type Written = z.infer<typeof shared> | undefined;
 type Config = SharedConfig | undefined;
 
 const AT = ["spec", "shared"] as const;
+const STORES = ["redis", "nats", "kubernetes"] as const;
 
 /** `spec.shared`. */
 export const sharedSection = {
@@ -69,9 +91,9 @@ export const sharedSection = {
   async read(written: Written, around: ConfigAround): Promise<Config> {
     if (written === undefined) return undefined;
     const { report, wasCut } = around.router;
-    if ((written.redis === undefined) === (written.nats === undefined) && !wasCut(AT)) {
-      const found = written.redis === undefined ? "no store" : "redis beside nats";
-      report(AT, { found, wanted: "one of: redis, nats" }, "key");
+    const given = STORES.filter((key) => written[key] !== undefined);
+    if (given.length !== 1 && !wasCut(AT)) {
+      report(AT, { found: given.join(" beside ") || "no store", wanted: `one of: ${STORES.join(", ")}` }, "key");
       return undefined;
     }
     const secret = await readSecret(written.secret, [...AT, "secret"], around.router, around.files);
@@ -81,7 +103,8 @@ export const sharedSection = {
     }
     const redis = await readPlace(written.redis, "redis", loadRedis, around);
     const nats = await readPlace(written.nats, "nats", loadNats, around);
-    return secret && { secret, group: written.group, redis, nats };
+    const kubernetes = written.kubernetes && clusterPlace(written.kubernetes, around);
+    return secret && { secret, group: written.group, redis, nats, kubernetes };
   },
   settings: (config, settings) =>
     config === undefined ? settings : { ...settings, prefixSecret: prefixSecretOf(config.secret.reveal(), SECRET_WORDS) },
@@ -91,6 +114,7 @@ export const sharedSection = {
       ...(config.group !== undefined && { group: config.group }),
       ...(config.redis && { redis: writtenPlace(config.redis) }),
       ...(config.nats && { nats: writtenPlace(config.nats) }),
+      ...(config.kubernetes && { kubernetes: writtenCluster(config.kubernetes) }),
     },
   summary: (config) => config && [`shared    by ${storeOf(config).text}`, []],
 } satisfies Section<Written, Config>;
@@ -114,18 +138,35 @@ function writtenPlace({ url, username, password }: StorePlace) {
   return { url, ...(username !== undefined && { username }), ...(password && { password: password.from }) };
 }
 
-export function storeOf({ redis, nats }: SharedConfig): Store {
+function clusterPlace(written: z.infer<typeof kubernetes>, { router }: ConfigAround): ClusterPlace {
+  const { kubeconfig, context, namespace, everyMs } = written;
+  const { file } = router.positionOf([...AT, "kubernetes", "kubeconfig"]);
+  return { credentials: { kubeconfig: kubeconfig && besideFile(file, kubeconfig), context }, namespace, everyMs };
+}
+
+function writtenCluster({ credentials, namespace, everyMs }: ClusterPlace) {
+  const { kubeconfig, context } = credentials;
+  return {
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+    ...(namespace !== undefined && { namespace }),
+    ...writtenOf(KUBERNETES, { everyMs }),
+  };
+}
+
+export function storeOf({ redis, nats, kubernetes }: SharedConfig): Store {
   if (redis !== undefined) return redisStore(redis);
-  return natsStore(nats!);
+  return nats === undefined ? kubernetesStore(kubernetes!) : natsStore(nats);
 }
 
 /** Whether a change between them leaves the connections as they are. */
 export function isSameStore(one: SharedConfig | undefined, other: SharedConfig | undefined): boolean {
   const textOf = (config: SharedConfig | undefined) => {
     if (config === undefined) return "";
-    const { secret, redis, nats } = config;
+    const { secret, redis, nats, kubernetes } = config;
     const place = redis ?? nats;
-    return JSON.stringify([secret.reveal(), redis !== undefined, place?.url, place?.username, place?.password?.reveal()]);
+    const ofPlace = [redis !== undefined, place?.url, place?.username, place?.password?.reveal()];
+    return JSON.stringify([secret.reveal(), ...ofPlace, kubernetes]);
   };
   return textOf(one) === textOf(other);
 }

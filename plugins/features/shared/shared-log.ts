@@ -3,6 +3,7 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../../core/contract/log.ts";
 import type { Link } from "../../../core/pool/carrier.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
+import type { Services } from "../../../core/services.ts";
 import type { NamedFeature } from "../../../core/slots.ts";
 import { FeatureFacts, OF_FEATURE } from "./feature-facts.ts";
 import { beginOf, opened, type Refusal, sealed, sentAtMs, VERSION } from "./message.ts";
@@ -33,7 +34,8 @@ export interface SharedView {
   readonly routers: readonly PeerView[];
   /** How long this router's last message took to come back; NaN before the first. */
   readonly delayMs: number;
-  readonly messages: { readonly sent: number; readonly heard: number; readonly dropped: number };
+  /** `dropped` are facts that did not fit into a message. */
+  readonly messages: { readonly sent: number; readonly heard: number; readonly lost: number; readonly dropped: number };
   readonly refused: Readonly<Record<Refusal, number>>;
   readonly facts: Peers["facts"];
 }
@@ -43,6 +45,7 @@ type Access = Pick<RouterAccess, "load" | "prefixIndex" | "control" | "carrier" 
 /** What this router says to others by a store, and what it takes from them. It outlives each config. */
 export class SharedLog {
   readonly #access: Access;
+  readonly #services: Services;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #id = crypto.randomUUID();
@@ -53,7 +56,7 @@ export class SharedLog {
   readonly #standings: Standings;
   readonly #features = new FeatureFacts();
   readonly #peers: Peers;
-  readonly #messages = { sent: 0, heard: 0 };
+  readonly #messages = { sent: 0, heard: 0, lost: 0 };
   readonly #refused: Record<Refusal, number> = {
     "too long": 0,
     "without the common secret": 0,
@@ -79,8 +82,10 @@ export class SharedLog {
   #toldUpMs = Number.NEGATIVE_INFINITY;
   #toldDownMs = Number.NEGATIVE_INFINITY;
 
-  constructor(access: Access, clock: Clock, log: Log) {
+  constructor(access: Access, services: Services) {
+    const { clock, log } = services;
     this.#access = access;
+    this.#services = services;
     this.#clock = clock;
     this.#log = log;
     this.#own = new OwnBookings(this.#outbox, clock, () => this.#sendSoon());
@@ -91,7 +96,7 @@ export class SharedLog {
   /** Undefined: from now on it is alone, or agrees with the workers of its program. `features`: all that run with this config. */
   use(config: SharedConfig | undefined, pool: string, features: readonly NamedFeature[]): void {
     const channel = `signalbox:${VERSION}:${config?.group ?? pool}`;
-    const way = wayOf(config, this.#access, this.#clock);
+    const way = wayOf(config, this.#access, this.#services);
     const isSame =
       (way === undefined) === (this.#way === undefined) && isSameStore(this.#config, config) && channel === this.#channel;
     if (!isSame) this.#end();
@@ -139,6 +144,7 @@ export class SharedLog {
       received: (message: string) => this.#received(message, way),
       up: () => this.#up(),
       down: (why: string) => this.#down(why),
+      lost: () => void this.#messages.lost++,
     };
     this.#link = way.open(this.#channel, events);
   }
@@ -221,7 +227,7 @@ export class SharedLog {
   /** The first news behind a pause goes at once, but behind the request that says it. */
   #sendSoon(): void {
     if (this.#cancelSending === undefined) {
-      const waitMs = Math.max(0, this.#sentMs + GATHER_MS - this.#clock.now());
+      const waitMs = Math.max(0, this.#sentMs + GATHER_MS - this.#clock.now(), this.#link?.waitMs ?? 0);
       this.#cancelSending = this.#clock.after(waitMs, () => this.#send());
     }
     if (!this.#outbox.isFull || this.#isHurrying) return;

@@ -22,9 +22,10 @@ export function sharedMetrics(view: SharedView | undefined): readonly MetricFami
       routers.reduce((sum, each) => sum + each.inFlight, 0),
     ),
     one("delay_seconds", "gauge", "How long this router's last message took to come back.", delayMs / 1000),
-    by("messages_total", "direction", "Messages that were sent, and heard of others.", {
+    by("messages_total", "direction", "Messages that were sent, heard of others, and lost because too much was on its way.", {
       sent: messages.sent,
       heard: messages.heard,
+      lost: messages.lost,
     }),
     by("messages_refused_total", "reason", "Messages that were not read.", refused),
     by("facts_total", "result", "Facts of other routers: read, unknown (of a newer release), and wrong.", { ...facts }),

@@ -1,6 +1,6 @@
-import type { Clock } from "../../../core/contract/clock.ts";
 import type { Link, LinkEvents } from "../../../core/pool/carrier.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
+import type { Services } from "../../../core/services.ts";
 import { type SharedConfig, storeOf } from "./shared-config.ts";
 
 /** By what routers agree. */
@@ -16,10 +16,10 @@ export interface Way {
 export function wayOf(
   config: SharedConfig | undefined,
   { carrier, workers }: Pick<RouterAccess, "carrier" | "workers">,
-  clock: Clock,
+  services: Services,
 ): Way | undefined {
   if (config === undefined) return workers && { text: "the program's workers", secret: undefined, open: workers };
   const store = storeOf(config);
-  const open = carrier ?? ((channel: string, events: LinkEvents) => store.open(channel, events, clock));
+  const open = carrier ?? ((channel: string, events: LinkEvents) => store.open(channel, events, services));
   return { text: store.text, secret: config.secret.reveal(), open };
 }

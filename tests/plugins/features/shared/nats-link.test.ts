@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { describe, it } from "node:test";
+import { silentLog } from "../../../../core/contract/log.ts";
 import type { Link } from "../../../../core/pool/carrier.ts";
 import { ANSWER_MS } from "../../../../plugins/features/shared/link.ts";
 import { loadNats, natsStore } from "../../../../plugins/features/shared/nats-link.ts";
@@ -27,10 +28,11 @@ describe("a link by NATS", () => {
     assert.ok(typeof address === "object" && address !== null);
     await loadNats();
     const clock = new FakeClock();
+    const services = { clock, random: () => 1, log: silentLog };
     const store = natsStore({ url: `nats://127.0.0.1:${address.port}`, username: undefined, password: undefined });
     let link: Link | undefined;
     await new Promise<void>((up) => {
-      link = store.open("signalbox:test", { received() {}, up, down() {} }, clock);
+      link = store.open("signalbox:test", { received() {}, up, down() {}, lost() {} }, services);
     });
     isHung = true;
     link?.publish("a");

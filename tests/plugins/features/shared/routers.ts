@@ -78,13 +78,15 @@ export class TestRouters {
         close: () => link.close(),
       };
     };
-    const log = new SharedLog({ load, prefixIndex: () => index, control: () => undefined, carrier }, this.clock, silentLog);
+    const services = { clock: this.clock, random: () => 0.5, log: silentLog };
+    const log = new SharedLog({ load, prefixIndex: () => index, control: () => undefined, carrier }, services);
     log.use(
       {
         secret: secretOf(SECRET, "env:S"),
         group: undefined,
         redis: { url: "redis://x", username: undefined, password: undefined },
         nats: undefined,
+        kubernetes: undefined,
       },
       "p",
       this.#features(this.clock),
