@@ -4,6 +4,8 @@ export interface Link {
   publish(message: string): void;
   /** After how many milliseconds it would send a message, where it does so only now and then: what comes until then is better gathered. */
   readonly waitMs?: number;
+  /** Where it does: how long after a message has come back all is here that others said before they had it. */
+  readonly settledMs?: number;
   close(): void;
 }
 

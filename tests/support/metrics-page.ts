@@ -90,7 +90,7 @@ function labelsOf(sample: string): readonly string[] {
 
 const SHARED_VIEW = {
   ...{ store: "redis://store:6379", isUp: true, fault: "", router: "one", routers: [], delayMs: 2 },
-  messages: { sent: 1, heard: 1, dropped: 0 },
+  messages: { sent: 1, heard: 1, lost: 0, dropped: 0 },
   refused: { "too long": 0, "without the common secret": 0, unreadable: 0, "of another time": 0 },
   facts: { read: 1, unknown: 0, wrong: 0 },
 };

@@ -25,6 +25,8 @@ export interface ClusterWay {
 
 /** Between two looks at how the watch is. */
 const LOOK_MS = 500;
+/** That a write and the watch that tells of it usually take at most. */
+const WAY_MS = 300;
 /** Until credentials that could not be read are looked for again. */
 const NO_WAY_MS = 5_000;
 
@@ -67,6 +69,11 @@ class KubernetesLink implements Link {
 
   get waitMs(): number {
     return this.#own?.waitMs ?? 0;
+  }
+
+  /** The others' next writes, and their way. */
+  get settledMs(): number {
+    return this.#everyMs + WAY_MS;
   }
 
   publish(message: string): void {

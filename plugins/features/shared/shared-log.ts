@@ -268,7 +268,10 @@ export class SharedLog {
     }
     if (batch.from === this.#id) {
       this.#heardSelf(batch.nowMs);
-      return this.#peers.heardSelf(batch);
+      const settledMs = this.#link?.settledMs ?? 0;
+      if (settledMs === 0) this.#peers.heardSelf(batch);
+      else this.#clock.after(settledMs, () => this.#peers.heardSelf(batch));
+      return;
     }
     this.#messages.heard += 1;
     if (!this.#peers.heard(batch)) return;
