@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
-import type { LinkEvents } from "../../core/pool/carrier.ts";
+import type { Link } from "../../core/pool/carrier.ts";
 import type { Services } from "../../core/services.ts";
 import { kubernetesStore } from "../../plugins/features/shared/kubernetes-link.ts";
 import { type Cluster, makeCluster } from "../support/cluster-pods.ts";
@@ -30,7 +30,6 @@ const LONG_MS = 90_000;
 
 const statusOf = async ({ adminPort }: RouterProcess) => (await fetch(`http://127.0.0.1:${adminPort}/status`)).json();
 
-const DEAF: LinkEvents = { received() {}, up() {}, down() {}, lost() {} };
 /** Half a minute passes in three seconds. */
 const QUICK: Services = {
   clock: {
@@ -132,9 +131,12 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     await other.exited;
     await hear(1);
     assert.equal((await names()).length, 3, "nobody knows yet that it will not come back");
-    const link = kubernetesStore(place()).open(`signalbox:1:${pool}`, DEAF, QUICK);
+    let link: Link | undefined;
+    await new Promise<void>((up) => {
+      link = kubernetesStore(place()).open(`signalbox:1:${pool}`, { received() {}, up, down() {}, lost() {} }, QUICK);
+    });
     await eventually(async () => (await names()).length === 3, "the quick one is there, and has deleted the one that was killed");
-    link.close();
+    link?.close();
     await Promise.all(routers.splice(0).map((router) => router.close()));
     await eventually(async () => (await names()).length === 0, "they have deleted their own");
   });
