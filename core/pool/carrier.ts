@@ -16,7 +16,7 @@ export interface LinkEvents {
   up(): void;
   /** They do not, for this reason; the link tries again by itself. Called for each failure. */
   down(why: string): void;
-  /** A message can't be sent, because too much is on its way. */
+  /** A message could not be sent. */
   lost(): void;
 }
 

@@ -1,7 +1,11 @@
 /** Routers that agree by the API server of a cluster: a real one. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { parseAllDocuments } from "yaml";
 import { systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import type { Link } from "../../core/pool/carrier.ts";
@@ -28,7 +32,13 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 const LIMIT = 60;
 const LONG_MS = 90_000;
 
-const statusOf = async ({ adminPort }: RouterProcess) => (await fetch(`http://127.0.0.1:${adminPort}/status`)).json();
+/** How many replicas it may send requests to. */
+async function readyAt({ adminPort }: RouterProcess): Promise<number> {
+  const status = await (await fetch(`http://127.0.0.1:${adminPort}/status`)).json();
+  return (status as { readonly endpoints: readonly { readonly isAvailable: boolean }[] }).endpoints.filter(
+    ({ isAvailable }) => isAvailable,
+  ).length;
+}
 
 /** Half a minute passes in three seconds. */
 const QUICK: Services = {
@@ -42,6 +52,29 @@ const QUICK: Services = {
   log: silentLog,
 };
 
+const RIGHTS = "/apis/rbac.authorization.k8s.io/v1";
+/** What the example has of a kind. */
+const manifestOf = (kind: string) =>
+  parseAllDocuments(readFileSync("examples/deploy/several-routers.yaml", "utf8"))
+    .map((document) => document.toJS() as { readonly kind: string })
+    .find((manifest) => manifest.kind === kind)!;
+
+/** A kubeconfig of the example's service account, in a namespace where it has the example's Role. */
+async function accountConfig({ address, files }: KubernetesServer, { namespace, request }: Cluster): Promise<string> {
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  await request("POST", accounts, { body: manifestOf("ServiceAccount") });
+  await request("POST", `${RIGHTS}/namespaces/${namespace}/roles`, { body: manifestOf("Role") });
+  await request("POST", `${RIGHTS}/namespaces/${namespace}/rolebindings`, { body: manifestOf("RoleBinding") });
+  const made = await request("POST", `${accounts}/signalbox-routers/token`, { body: { spec: {} } });
+  const { token } = (made as { readonly status: { readonly token: string } }).status;
+  return JSON.stringify({
+    "current-context": "x",
+    clusters: [{ name: "x", cluster: { server: address, "certificate-authority": files.ca } }],
+    users: [{ name: "x", user: { token } }],
+    contexts: [{ name: "x", context: { cluster: "x", user: "x", namespace } }],
+  });
+}
+
 interface ConfigMaps {
   readonly items: readonly { readonly metadata: { readonly name: string } }[];
 }
@@ -53,12 +86,16 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
   let routers: TestRouter[];
   /** On another runtime. */
   let other: RouterProcess;
+  /** Of the service account that they run as. */
+  let folder: string;
+  let kubeconfig: string;
   let script: Script = answerOk;
   const [one, two] = [0, 1].map((index) => () => routers[index]!) as [() => TestRouter, () => TestRouter];
   const shared = (router: TestRouter) => sharedStatusOf(router.router)!;
-  const hear = (others: number) => waitUntil(() => routers.every((router) => shared(router).routers.length === others), LONG_MS);
+  const hear = (others: number) =>
+    waitUntil(() => routers.map(shared).every(({ isUp, routers: heard }) => isUp && heard.length === others), LONG_MS);
   const list = () => `/api/v1/namespaces/${cluster.namespace}/configmaps`;
-  const place = () => ({ credentials: { kubeconfig: server.files.kubeconfig }, namespace: cluster.namespace, everyMs: 1_000 });
+  const place = () => ({ credentials: { kubeconfig }, namespace: undefined, everyMs: 1_000 });
   const names = async () => {
     const { items } = (await cluster.request("GET", `${list()}?labelSelector=signalbox.dev/shared`)) as ConfigMaps;
     return items.map(({ metadata: { name } }) => name);
@@ -68,8 +105,11 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     server = await kubernetes.get();
     cluster = await makeCluster(server);
     replicas = await Promise.all([0, 1, 2].map(() => startScriptedReplica((request, socket) => script(request, socket))));
+    folder = mkdtempSync(join(tmpdir(), "signalbox-shared-"));
+    kubeconfig = join(folder, "config");
+    writeFileSync(kubeconfig, await accountConfig(server, cluster));
     const urls = replicas.map(({ url }) => url);
-    const spec = `  shared: { secret: "env:SHARED_TEST", kubernetes: { kubeconfig: ${server.files.kubeconfig}, namespace: ${cluster.namespace} } }
+    const spec = `  shared: { secret: "env:SHARED_TEST", kubernetes: { kubeconfig: ${kubeconfig} } }
   auth: { keys: [{ name: alice, sha256: "${sha256("sk-alice")}", limits: { requestsPerMinute: ${LIMIT} } }, { name: bob, sha256: "${sha256("sk-bob")}" }] }`;
     routers = await Promise.all([0, 1].map(() => startTestRouter(urls, { spec })));
     const run = programOn(process.versions["deno"] === undefined ? "deno" : "node");
@@ -81,16 +121,14 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     other?.kill("SIGKILL");
     await Promise.all((replicas ?? []).map((replica) => replica.close()));
     await kubernetes.release();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it("a replica that one drains or ejects is out at all of them", TIMEOUT, async () => {
     const { name: drained } = one().router.pool.facts.endpoints[0]!;
     one().router.control.intents.set(drained, { intent: "drain", reason: "", by: "ops", forMs: undefined, graceMs: 0 });
-    const readyThere = async () =>
-      ((await statusOf(other)) as { endpoints: { isAvailable: boolean }[] }).endpoints.filter(({ isAvailable }) => isAvailable)
-        .length;
     await waitUntil(() => readyCount(two().router) === 2);
-    await eventually(async () => (await readyThere()) === 2, "the process has heard of it");
+    await eventually(async () => (await readyAt(other)) === 2, "the process has heard of it");
     two().router.control.intents.clear(drained, "somebody else");
     await waitUntil(() => readyCount(one().router) === 3);
 
@@ -112,6 +150,16 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     const served = await Promise.all(Array.from({ length: 3 * LIMIT }, (_, n) => ask(n)));
     const count = 2 + served.filter(Boolean).length;
     assert.ok(count <= LIMIT + 2 && count >= LIMIT / 2, `${count} of ${LIMIT}`);
+  });
+
+  it("rights that are taken away are named, and used again once they are back", TIMEOUT, async () => {
+    const binding = `${RIGHTS}/namespaces/${cluster.namespace}/rolebindings`;
+    await cluster.request("DELETE", `${binding}/signalbox-routers`);
+    await waitUntil(() => routers.every((router) => !shared(router).isUp), LONG_MS);
+    assert.match(shared(one()).fault, /refuses PATCH .* with status 403: .*Its role has to allow that\./);
+    assert.match(await exchange(one().port, chatPost("", BOB)), /^HTTP\/1\.1 200 /);
+    await cluster.request("POST", binding, { body: manifestOf("RoleBinding") });
+    await hear(2);
   });
 
   it("the API server is away: requests go on, and the status says why; it is back: they agree again", TIMEOUT, async () => {

@@ -22,7 +22,7 @@ export function sharedMetrics(view: SharedView | undefined): readonly MetricFami
       routers.reduce((sum, each) => sum + each.inFlight, 0),
     ),
     one("delay_seconds", "gauge", "How long this router's last message took to come back.", delayMs / 1000),
-    by("messages_total", "direction", "Messages that were sent, heard of others, and lost because too much was on its way.", {
+    by("messages_total", "direction", "Messages that were sent, heard of others, and lost on the way into the store.", {
       sent: messages.sent,
       heard: messages.heard,
       lost: messages.lost,

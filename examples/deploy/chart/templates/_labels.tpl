@@ -15,3 +15,7 @@ name: {{ include "signalbox.name" . }}
 labels:
   {{- include "signalbox.labels" . | nindent 2 }}
 {{- end }}
+
+{{- define "signalbox.sharesByConfigMaps" -}}
+{{ hasKey (dig "shared" dict (.Values.spec | default dict)) "kubernetes" }}
+{{- end }}
