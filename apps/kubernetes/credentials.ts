@@ -27,7 +27,7 @@ export function findCredentials(choice: CredentialChoice, surroundings: Surround
   if (environment["KUBERNETES_SERVICE_HOST"] !== undefined && choice.context === undefined) return ofServiceAccount(surroundings);
   if (existsSync(usual)) return fromKubeconfig([usual], choice.context, surroundings);
   throw new Error(
-    `There is no way to the Kubernetes API: this is no pod (KUBERNETES_SERVICE_HOST is not set) and there is no ${usual}. Set spec.kubernetes.kubeconfig or KUBECONFIG.`,
+    `There is no way to the Kubernetes API: this is no pod (KUBERNETES_SERVICE_HOST is not set) and there is no ${usual}. Set kubeconfig in the section of the config that names the cluster, or KUBECONFIG.`,
   );
 }
 

@@ -78,7 +78,7 @@ function choose(paths: readonly string[], wanted: string | undefined): Chosen {
   const names = files.map(({ path }) => path).join(", ");
   const current = wanted ?? files.map((file) => file["current-context"] ?? "").find((name) => name !== "");
   if (current === undefined)
-    throw new Error(`The kubeconfig ${names} has no current-context: set it, or spec.kubernetes.context.`);
+    throw new Error(`The kubeconfig ${names} has no current-context: set it, or context beside kubeconfig in the config.`);
   const chosen = find("context", current, files, ({ contexts }) => contexts);
   const { cluster, file } = find("cluster", chosen.context.cluster, files, ({ clusters }) => clusters);
   const { namespace, user } = chosen.context;

@@ -98,7 +98,7 @@ describe("credentials from a kubeconfig", () => {
   const refused: readonly (readonly [what: string, text: string, message: RegExp])[] = [
     ["is no YAML", "a: [", /kubeconfig can't be used: .*invalid YAML/],
     ["is empty", "", /is empty/],
-    ["has no current context", "clusters: []", /has no current-context: set it, or spec\.kubernetes\.context/],
+    ["has no current context", "clusters: []", /has no current-context: set it, or context beside kubeconfig/],
     [
       "names a missing cluster",
       "current-context: a\ncontexts: [{ name: a, context: { cluster: x } }]",
