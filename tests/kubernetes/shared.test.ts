@@ -84,8 +84,8 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
   let cluster: Cluster;
   let replicas: ScriptedReplica[];
   let routers: TestRouter[];
-  /** On another runtime. */
-  let other: RouterProcess;
+  /** On two other runtimes. */
+  let others: RouterProcess[];
   /** Of the service account that they run as. */
   let folder: string;
   let kubeconfig: string;
@@ -112,13 +112,17 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     const spec = `  shared: { secret: "env:SHARED_TEST", kubernetes: { kubeconfig: ${kubeconfig} } }
   auth: { keys: [{ name: alice, sha256: "${sha256("sk-alice")}", limits: { requestsPerMinute: ${LIMIT} } }, { name: bob, sha256: "${sha256("sk-bob")}" }] }`;
     routers = await Promise.all([0, 1].map(() => startTestRouter(urls, { spec })));
-    const run = programOn(process.versions["deno"] === undefined ? "deno" : "node");
-    other = await startRouterProcess(urls, { spec, run, hasAdmin: true });
-    await hear(2);
+    const { versions } = process;
+    const own = versions["deno"] ? "deno" : versions["bun"] ? "bun" : "node";
+    const env = { POD_NAME: "router-1", POD_UID: "d9607e19-f88f-11e6-a518-42010a800195", POD_NAMESPACE: cluster.namespace };
+    const start = (runtime: Parameters<typeof programOn>[0]) =>
+      startRouterProcess(urls, { spec, env, run: programOn(runtime), hasAdmin: true });
+    others = await Promise.all((["node", "deno", "bun"] as const).filter((runtime) => runtime !== own).map(start));
+    await hear(3);
   }, TIMEOUT);
   after(async () => {
     await Promise.all((routers ?? []).map((router) => router.close()));
-    other?.kill("SIGKILL");
+    for (const other of others ?? []) other.kill("SIGKILL");
     await Promise.all((replicas ?? []).map((replica) => replica.close()));
     await kubernetes.release();
     rmSync(folder, { recursive: true, force: true });
@@ -128,7 +132,7 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     const { name: drained } = one().router.pool.facts.endpoints[0]!;
     one().router.control.intents.set(drained, { intent: "drain", reason: "", by: "ops", forMs: undefined, graceMs: 0 });
     await waitUntil(() => readyCount(two().router) === 2);
-    await eventually(async () => (await readyAt(other)) === 2, "the process has heard of it");
+    for (const other of others) await eventually(async () => (await readyAt(other)) === 2, "a process has heard of it");
     two().router.control.intents.clear(drained, "somebody else");
     await waitUntil(() => readyCount(one().router) === 3);
 
@@ -146,7 +150,7 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     const before = routers.map((router) => shared(router).messages.heard);
     assert.deepEqual(await Promise.all([ask(0), ask(1)]), [true, true]);
     // What each has used is in what the others say next.
-    await waitUntil(() => routers.every((router, index) => shared(router).messages.heard >= before[index]! + 8));
+    await waitUntil(() => routers.every((router, index) => shared(router).messages.heard >= before[index]! + 12));
     const served = await Promise.all(Array.from({ length: 3 * LIMIT }, (_, n) => ask(n)));
     const count = 2 + served.filter(Boolean).length;
     assert.ok(count <= LIMIT + 2 && count >= LIMIT / 2, `${count} of ${LIMIT}`);
@@ -159,7 +163,7 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     assert.match(shared(one()).fault, /refuses PATCH .* with status 403: .*Its role has to allow that\./);
     assert.match(await exchange(one().port, chatPost("", BOB)), /^HTTP\/1\.1 200 /);
     await cluster.request("POST", binding, { body: manifestOf("RoleBinding") });
-    await hear(2);
+    await hear(3);
   });
 
   it("the API server is away: requests go on, and the status says why; it is back: they agree again", TIMEOUT, async () => {
@@ -169,14 +173,19 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
     assert.match(shared(one()).fault, /^The Kubernetes API .* (gives no response|has not answered)/);
     await waitUntil(() => routers.every((router) => shared(router).routers.length === 0), LONG_MS);
     await server.restart();
-    await hear(2);
-    assert.equal((await names()).length, 3);
+    await hear(3);
+    assert.equal((await names()).length, 4);
   });
 
-  it("one that is killed leaves nothing behind, nor do those that stop", TIMEOUT, async () => {
+  it("those that stop leave nothing behind, nor does one that is killed, after a while", TIMEOUT, async () => {
     const { pool } = one().router.config;
-    other.kill("SIGKILL");
-    await other.exited;
+    const [stopped, killed] = others as [RouterProcess, RouterProcess];
+    stopped.kill("SIGTERM");
+    await stopped.exited;
+    assert.equal((await names()).length, 3, "it has deleted its own");
+    await hear(2);
+    killed.kill("SIGKILL");
+    await killed.exited;
     await hear(1);
     assert.equal((await names()).length, 3, "nobody knows yet that it will not come back");
     let link: Link | undefined;

@@ -16,13 +16,19 @@ interface Asked {
   readonly body: object | undefined;
 }
 
+interface OpenWatch {
+  readonly options: StreamOptions;
+  readonly isSelected: (object: ConfigMap) => boolean;
+  readonly fail: (error: KubernetesError) => void;
+}
+
 /** The ConfigMaps of one namespace as an API server keeps them, with their watches; it fails as a test says. */
 export class ScriptedConfigMaps implements KubernetesApi {
   readonly asked: Asked[] = [];
   readonly objects = new Map<string, ConfigMap>();
   /** What requests of a method are answered with, in place of what they ask for. */
   readonly failures = new Map<string, KubernetesError | "silence">();
-  readonly #watches = new Set<{ readonly options: StreamOptions; readonly fail: (error: KubernetesError) => void }>();
+  readonly #watches = new Set<OpenWatch>();
   #version = 0;
 
   /** All that is asked from now on fails so, and watches end; undefined: nothing does. */
@@ -58,7 +64,10 @@ export class ScriptedConfigMaps implements KubernetesApi {
     await this.#failure(method, signal);
     const [, name = ""] = /\/configmaps\/([^?]+)/.exec(path) ?? [];
     const found = this.objects.get(name);
-    if (method === "GET") return { metadata: { resourceVersion: String(this.#version) }, items: [...this.objects.values()] };
+    if (method === "GET") {
+      const items = [...this.objects.values()].filter(selectorOf(path));
+      return { metadata: { resourceVersion: String(this.#version) }, items };
+    }
     const { metadata, data, preconditions } = (body ?? {}) as Partial<ConfigMap> & {
       readonly preconditions?: { readonly resourceVersion: string };
     };
@@ -75,12 +84,13 @@ export class ScriptedConfigMaps implements KubernetesApi {
     return {};
   }
 
-  async stream(_path: string, options: StreamOptions): Promise<void> {
+  async stream(path: string, options: StreamOptions): Promise<void> {
     await this.#failure("WATCH", options.signal);
     options.begun();
     await new Promise<void>((_resolve, reject) => {
       const watch = {
         options,
+        isSelected: selectorOf(path),
         fail: (error: KubernetesError) => {
           this.#watches.delete(watch);
           reject(error);
@@ -102,6 +112,12 @@ export class ScriptedConfigMaps implements KubernetesApi {
 
   #tell(type: string, object: ConfigMap): void {
     const line = Buffer.from(`${JSON.stringify({ type, object })}\n`);
-    for (const { options } of this.#watches) options.bytes(line);
+    for (const { options, isSelected } of this.#watches) if (isSelected(object)) options.bytes(line);
   }
+}
+
+/** Those with the label that a path asks for. */
+function selectorOf(path: string): (object: ConfigMap) => boolean {
+  const [key = "", value] = (new URLSearchParams(path.split("?")[1]).get("labelSelector") ?? "").split("=");
+  return ({ metadata }) => metadata.labels[key] === value;
 }

@@ -48,8 +48,8 @@ const nats = section({
 });
 
 const KUBERNETES = {
-  // At most half of the time after which a silent router has gone.
-  everyMs: time(1_000, "A router writes its ConfigMap at most once in this time.", 250, 2_000),
+  // One write may fail, and the router has not gone yet: it is silent for less than four seconds.
+  everyMs: time(1_000, "A router writes its ConfigMap at most once in this time.", 250, 1_500),
 };
 
 const kubernetes = section({

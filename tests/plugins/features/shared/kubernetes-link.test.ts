@@ -51,17 +51,23 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from }, 
 describe("links by ConfigMaps", () => {
   it("carry each message to all of the channel once and in order, by at most one write in the time that is set", async () => {
     const { api, clock, open, of } = setUp();
-    const [one, two, stranger] = [open(), open(), open("signalbox:1:other")];
+    // Of a name that is too long for a label, and ends as none may.
+    const long = `${"x".repeat(120)}-`;
+    const [one, two, stranger] = [open(), open(), open(`signalbox:1:${long}`)];
     await clock.advance(SECOND_MS);
     assert.deepEqual([one.told, two.told], [["up"], ["up"]]);
+    assert.deepEqual(stranger.told, ["up"]);
     assert.equal(api.objects.size, 3);
+    for (const { metadata } of api.objects.values())
+      assert.match(metadata.labels["signalbox.dev/shared"] ?? "", /^[a-z0-9][\w.-]{0,61}[a-z0-9]$/);
+    stranger.link.publish("strange");
     for (const n of numbers(0, 100)) {
       one.link.publish(n);
       await clock.advance(100);
     }
     await clock.advance(SECOND_MS);
-    assert.deepEqual([one.heard, two.heard], [numbers(0, 100), numbers(0, 100)]);
-    assert.equal(of("PATCH").length, 11);
+    assert.deepEqual([one.heard, two.heard, stranger.heard], [numbers(0, 100), numbers(0, 100), ["strange"]]);
+    assert.equal(of("PATCH").length, 12);
     // Behind a pause, the first goes at once.
     await clock.advance(SECOND_MS);
     assert.equal(one.link.waitMs, 0);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { loadTexts } from "../../../../config/load.ts";
 import { formatProblems } from "../../../../config/read/problems.ts";
+import { type SharedConfig, sharedSection } from "../../../../plugins/features/shared/shared-config.ts";
 import { builtIns } from "../../../../plugins/registry.ts";
 
 process.env["SHARED_LONG"] = "0123456789abcdef";
@@ -16,7 +17,9 @@ async function load(shared: string) {
 
 describe("spec.shared", () => {
   const refused: readonly (readonly [name: string, shared: string, problem: RegExp])[] = [
-    ["without a store", "secret: env:SHARED_LONG", /spec\.shared {2}found no store; wanted one of: redis, nats/],
+    ["without a store", "secret: env:SHARED_LONG", /spec\.shared {2}found no store; wanted one of: redis, nats, kubernetes/],
+    ["with a cluster as well", `secret: env:SHARED_LONG, ${REDIS}, kubernetes: {}`, /found redis beside kubernetes/],
+    ["with too many writes", "secret: env:SHARED_LONG, kubernetes: { everyMs: 50 }", /everyMs .*a whole number from 250 to 1500/],
     ["with two stores", `secret: env:SHARED_LONG, ${REDIS}, nats: { url: nats://store:4222 }`, /found redis beside nats/],
     ["without a secret", REDIS, /spec\.shared\.secret/],
     ["with a short secret", `secret: env:SHARED_SHORT, ${REDIS}`, /a secret that is short; wanted at least 16 characters/],
@@ -50,5 +53,13 @@ describe("spec.shared", () => {
     assert.equal(one.config?.settings.prefixSecret?.length, 6);
     assert.deepEqual(one.config?.settings.prefixSecret, two.config?.settings.prefixSecret);
     assert.equal((await load("secret: env:SHARED_LONG, group: b, redis: { url: rediss://store:6379/1 }")).problems, undefined);
+  });
+
+  it("takes a cluster, and shows what of it is set", async () => {
+    const { config } = await load("secret: env:SHARED_LONG, kubernetes: { namespace: llm, everyMs: 500ms }");
+    assert.deepEqual(sharedSection.written(config!.features.get("shared") as SharedConfig), {
+      secret: "env:SHARED_LONG",
+      kubernetes: { namespace: "llm", everyMs: 500 },
+    });
   });
 });
