@@ -135,6 +135,19 @@ describe("deployments in a cluster", { skip: SKIP }, () => {
     const monitored = helm("template", "x", "examples/deploy/chart", "--set", "serviceMonitor.enabled=true,router=main");
     assert.equal(ofKind(manifests(monitored), "ServiceMonitor")?.metadata.name, "x-signalbox");
     await checkConfig(manifests(monitored));
+    const shared = '{"shared":{"secret":"env:SIGNALBOX_SHARED","kubernetes":{}}}';
+    const sharing = helm(
+      "template",
+      "x",
+      "examples/deploy/chart",
+      "--set-json",
+      `spec=${shared}`,
+      "--set-json",
+      'env=[{"name":"A"}]',
+    );
+    assert.match(sharing, /resources: \[configmaps\]/);
+    assert.match(sharing, /env:\n +- name: A\n +- \{ name: POD_NAME, /);
+    assert.doesNotMatch(rendered, /\[configmaps\]|POD_NAME/);
     const wrong = () => helm("template", "x", "examples/deploy/chart", "--set", "spec.listen.port=1");
     assert.throws(wrong, /values don't meet the specifications|spec/);
   });

@@ -5,7 +5,7 @@ import { silentLog } from "../../../../core/contract/log.ts";
 import { secretOf } from "../../../../core/contract/secret.ts";
 import { seededRandom } from "../../../../core/contract/test-kit.ts";
 import { Booking } from "../../../../core/pool/booking.ts";
-import type { Carrier, LinkEvents } from "../../../../core/pool/carrier.ts";
+import type { Carrier, Link, LinkEvents } from "../../../../core/pool/carrier.ts";
 import type { Pool } from "../../../../core/pool/pool.ts";
 import type { NamedFeature } from "../../../../core/slots.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
@@ -44,6 +44,8 @@ export class TestRouters {
   readonly messages: string[] = [];
   readonly #listeners = new Set<LinkEvents>();
   readonly #carrier: Carrier;
+  /** What each link says of itself: nothing of a store that takes a message at any time. */
+  pace: Pick<Link, "waitMs" | "settledMs"> = {};
   /** The store is gone: what is sent is lost, and each router is told. */
   #isGone = false;
 
@@ -70,7 +72,14 @@ export class TestRouters {
       this.#listeners.add(events);
       const heard = (message: string) => !this.#isGone && !isMute && events.received(message);
       const link = this.#carrier(channel, { ...events, received: heard });
+      const paceNow = () => this.pace;
       return {
+        get waitMs() {
+          return paceNow().waitMs ?? 0;
+        },
+        get settledMs() {
+          return paceNow().settledMs ?? 0;
+        },
         publish: (message) => {
           this.messages.push(message);
           if (!this.#isGone && !isMute) link.publish(message);

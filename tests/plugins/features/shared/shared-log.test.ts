@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import fc from "fast-check";
+import type { SharedFacts } from "../../../../core/contract/slots/shared.ts";
 import { seededRandom } from "../../../../core/contract/test-kit.ts";
 import type { Booking } from "../../../../core/pool/booking.ts";
+import type { NamedFeature } from "../../../../core/slots.ts";
 import { chainText } from "../../../../plugins/features/shared/chain-text.ts";
 import type { Fact } from "../../../../plugins/features/shared/message.ts";
 import { REPLICAS, TestRouters } from "./routers.ts";
@@ -74,6 +76,38 @@ describe("what one router books", () => {
     for (const booking of open) booking.settled(200, undefined, clock.now());
     await clock.advance(3.5 * SECOND_MS);
     for (const router of all) assert.deepEqual(router.outstanding(), NOTHING);
+  });
+});
+
+describe("a store that takes messages now and then", () => {
+  it("gets what was gathered until then; own words count as heard once the others' answers are there", async () => {
+    const words: string[] = [];
+    const heard: string[] = [];
+    const shared: SharedFacts = {
+      listen: () => {},
+      say: () => words.splice(0).map((word) => [word]),
+      repeat: () => {},
+      hear: (_fact, { isOwn }) => void heard.push(isOwn ? "own" : "other's"),
+      gone: () => {},
+    };
+    const routers = new TestRouters(0, 2, () => [{ name: "talk", plugin: { shared } } as unknown as NamedFeature]);
+    const { all, clock, messages } = routers;
+    routers.pace = { waitMs: 700, settledMs: 1_300 };
+    await clock.advance(SECOND_MS + 10);
+    const before = messages.length;
+    for (let n = 0; n < 5; n++) all[0]!.book(n % REPLICAS);
+    words.push("hello");
+    await clock.advance(690);
+    assert.equal(messages.length, before);
+    await clock.advance(20);
+    assert.equal(messages.length, before + 1);
+    assert.equal(all[1]!.outstanding().inFlight, 5);
+    assert.deepEqual(heard, ["other's"]);
+    await clock.advance(1_250);
+    assert.deepEqual(heard, ["other's"]);
+    await clock.advance(100);
+    assert.deepEqual(heard, ["other's", "own"]);
+    for (const { log } of all) log.close();
   });
 });
 
