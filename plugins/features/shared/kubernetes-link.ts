@@ -33,7 +33,7 @@ const NO_WAY_MS = 5_000;
 /** ConfigMaps of a namespace: each router writes one of its own, and reads the others'. */
 export function kubernetesStore(place: ClusterPlace, wayOf = wayTo): Store {
   return {
-    text: place.namespace === undefined ? "ConfigMaps" : `ConfigMaps of the namespace ${place.namespace}`,
+    text: place.namespace === undefined ? "ConfigMaps in Kubernetes" : `ConfigMaps of the namespace ${place.namespace}`,
     open: (channel, events, services) =>
       new KubernetesLink(() => wayOf(place, services), place.everyMs, channel, events, services),
   };
