@@ -171,7 +171,7 @@ export class Peers {
   #stands(name: string, endpoint: Endpoint | undefined, fields: readonly unknown[], batch: Batch): boolean {
     if (name !== "wanted" && name !== "ejected" && name !== "returned") return false;
     if (endpoint === undefined) return true;
-    if (name === "wanted") this.#standings.heardIntent(endpoint, fields);
+    if (name === "wanted") this.#standings.heardIntent(endpoint, fields, this.#clock.wall() - batch.wallMs);
     else if (name === "returned") this.#standings.heardEjection(endpoint, "", undefined);
     else {
       const reason = `${printable(text(fields[0], MOST_REASON_CHARS))}, seen by another router`;

@@ -1,18 +1,26 @@
 import type { Time } from "../../../core/contract/clock.ts";
 import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
 import { BadFact, moment, text } from "../../../core/contract/fact-fields.ts";
+import type { OperatorIntent } from "../../../core/pool/operator-intents.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** The newest word of an operator on a replica, from wherever it came. Times are in milliseconds since 1970. */
+/** The newest word of an operator on a replica, from wherever it came. Times are in milliseconds since 1970, by this router's clock. */
 interface Word {
   readonly intent: "serve" | "cordon" | "drain";
+  /** By the clock of the router where it was said: it only tells which of two is newer. */
   readonly saidMs: number;
   readonly reason: string;
   readonly by: string;
   /** 0: until the operator ends it. */
   readonly untilMs: number;
   readonly graceUntilMs: number;
+}
+
+interface Known {
+  readonly word: Word;
+  /** What this router wants because of it. Anything else is news, of its own operators. */
+  readonly wanted: OperatorIntent | undefined;
 }
 
 /** An operator's word of later than this has a wrong clock. */
@@ -25,13 +33,15 @@ const MOST_WORDS = 4_096;
 /** The router that ejected a replica tries it first, and says what came of it. */
 const LATER_TRIAL_MS = 2_000;
 const MOST_TIMER_MS = 2 ** 31 - 1;
+/** What ends so shortly before its time ends by it: the others end it themselves. */
+const END_SLACK_MS = 1_000;
 
 /** Which replicas are cordoned, drained or ejected: what this router's operators and judge say, and what others have said. */
 export class Standings {
   readonly #access: Pick<RouterAccess, "control">;
   readonly #clock: Time;
   readonly #outbox: Outbox;
-  readonly #words = new Map<string, Word>();
+  readonly #words = new Map<string, Known>();
   /** Until when each ejected endpoint is, by its address; on this router's clock. */
   readonly #ejected = new Map<string, number>();
   #isHearing = false;
@@ -54,7 +64,7 @@ export class Standings {
 
   /** Says all that operators want, so that nothing of it is lost. */
   sayIntents(): void {
-    for (const [url, word] of [...this.#words].slice(-MOST_SAID)) this.#sayIntent(url, word);
+    for (const [url, { word }] of [...this.#words].slice(-MOST_SAID)) this.#sayIntent(url, word);
   }
 
   /** Says which replicas are ejected, to a router that has just come. */
@@ -62,23 +72,23 @@ export class Standings {
     for (const { url, ejection } of endpoints) if (ejection !== undefined) this.#sayEjection(url.href, ejection);
   }
 
-  /** Another router's operator wants this. */
-  heardIntent({ url: { href }, name }: Endpoint, fields: readonly unknown[]): void {
-    const word = wordOf(fields);
+  /** Another router's operator wants this. `aheadMs`: of this router's clock before the one of the router that says it. */
+  heardIntent({ url: { href }, name }: Endpoint, fields: readonly unknown[], aheadMs: number): void {
+    const word = wordOf(fields, aheadMs);
+    const wallMs = this.#clock.wall();
     const intents = this.#access.control()?.intents;
-    if (intents === undefined || word.saidMs > this.#clock.wall() + MOST_AHEAD_MS || !isNewer(word, this.#words.get(href)))
-      return;
-    const leftMs = word.untilMs === 0 ? undefined : word.untilMs - this.#clock.wall();
-    this.#keep(href, word);
-    if (word.intent === "serve") return void intents.clear(name, `${word.by}, at another router`);
-    if (leftMs !== undefined && leftMs <= 0) return;
-    intents.set(name, {
-      intent: word.intent,
-      reason: word.reason,
-      by: `${word.by}, at another router`,
-      forMs: leftMs && Math.min(MOST_TIMER_MS, leftMs),
-      graceMs: Math.min(MOST_TIMER_MS, Math.max(0, word.graceUntilMs - this.#clock.wall())),
-    });
+    if (intents === undefined || word.saidMs > wallMs + MOST_AHEAD_MS || !isNewer(word, this.#words.get(href)?.word)) return;
+    const leftMs = word.untilMs === 0 ? undefined : word.untilMs - wallMs;
+    if (word.intent === "serve" || (leftMs !== undefined && leftMs <= 0)) intents.clear(name, `${word.by}, at another router`);
+    else
+      intents.set(name, {
+        intent: word.intent,
+        reason: word.reason,
+        by: `${word.by}, at another router`,
+        forMs: leftMs && Math.min(MOST_TIMER_MS, leftMs),
+        graceMs: Math.min(MOST_TIMER_MS, Math.max(0, word.graceUntilMs - wallMs)),
+      });
+    this.#keep(href, { word, wanted: intents.of(name) });
   }
 
   /** Another router has ejected it for `leftMs` from now, or has seen it work again (undefined). */
@@ -102,17 +112,21 @@ export class Standings {
   #lookAtIntent({ url: { href }, name }: Endpoint): boolean {
     const known = this.#words.get(href);
     const wanted = this.#access.control()?.intents.of(name);
-    const intent = wanted?.intent ?? "serve";
-    if (intent === (known?.intent ?? "serve")) return false;
+    if (wanted === known?.wanted) return false;
+    const wallMs = this.#clock.wall();
+    if (wanted === undefined && known !== undefined && isOver(known.word, wallMs)) {
+      this.#keep(href, { word: known.word, wanted });
+      return false;
+    }
     const word: Word = {
-      intent,
-      saidMs: Math.max(wanted?.sinceMs ?? this.#clock.wall(), (known?.saidMs ?? 0) + 1),
+      intent: wanted?.intent ?? "serve",
+      saidMs: Math.max(wanted?.sinceMs ?? wallMs, (known?.word.saidMs ?? 0) + 1),
       reason: (wanted?.reason ?? "").slice(0, MOST_CHARS),
       by: (wanted?.by ?? "an operator").slice(0, MOST_CHARS),
       untilMs: wanted?.untilMs ?? 0,
       graceUntilMs: wanted?.graceUntilMs ?? 0,
     };
-    this.#keep(href, word);
+    this.#keep(href, { word, wanted });
     this.#sayIntent(href, word);
     return true;
   }
@@ -138,24 +152,28 @@ export class Standings {
     this.#outbox.add("ejected", this.#outbox.replica(url), reason.slice(0, MOST_CHARS), untilMs);
   }
 
-  #keep(url: string, word: Word): void {
+  #keep(url: string, known: Known): void {
     this.#words.delete(url);
-    this.#words.set(url, word);
+    this.#words.set(url, known);
     const [oldest] = this.#words.keys();
     if (this.#words.size > MOST_WORDS && oldest !== undefined) this.#words.delete(oldest);
   }
 }
 
-function wordOf([intent, saidMs, reason, by, untilMs, graceUntilMs]: readonly unknown[]): Word {
+function wordOf([intent, saidMs, reason, by, untilMs, graceUntilMs]: readonly unknown[], aheadMs: number): Word {
   if (intent !== "serve" && intent !== "cordon" && intent !== "drain") throw new BadFact("an intent of another release");
   return {
     intent,
     saidMs: moment(saidMs),
     reason: text(reason, MOST_CHARS),
     by: text(by, MOST_CHARS),
-    untilMs: moment(untilMs),
-    graceUntilMs: moment(graceUntilMs),
+    untilMs: untilMs === 0 ? 0 : Math.max(1, moment(untilMs) + aheadMs),
+    graceUntilMs: Math.max(0, moment(graceUntilMs) + aheadMs),
   };
+}
+
+function isOver({ untilMs }: Word, wallMs: number): boolean {
+  return untilMs !== 0 && wallMs >= untilMs - END_SLACK_MS;
 }
 
 /** Of two words of the same moment, all routers take the same. */
