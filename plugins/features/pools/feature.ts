@@ -35,7 +35,7 @@ export default sectionFeature({
     const feature: Feature<ActiveConfig> & PoolsFeature = {
       bodyKeys: running.bodyKeys,
       choosePool: (run) => journeys.choose(run as Run, running.placesFor(run as Run)),
-      fallBack: (run, error) => running.places !== undefined && journeys.fallBack(run as Run, error, running.places),
+      fallBack: (run, why) => running.places !== undefined && journeys.fallBack(run as Run, why, running.places),
       settled: (ticket) => journeys.settled(ticket as Ticket, host.log),
       explain: (outcome) => journeys.explain(outcome),
       endpointsElsewhere: () => [...routers.current.values()].flatMap(({ pool }) => pool.facts.endpoints),

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { randomBytes } from "node:crypto";
+import { createServer, type Socket } from "node:net";
+import { after, describe, it } from "node:test";
 import {
   ask,
   assertNothingLeft,
@@ -12,6 +14,7 @@ import {
 } from "../../../support/pools.ts";
 import { waitUntil } from "../../../support/router.ts";
 import { OK } from "../../../support/scripted-pool.ts";
+import { jsonAnswer } from "../../../support/scripted-replica.ts";
 
 const own = await replicaOf(["m", "small"]);
 const holds: (() => void)[] = [];
@@ -21,6 +24,11 @@ const cut = await replicaOf(["m"], (_request, socket) => void socket.destroy());
 const lost = await replicaOf(["other"]);
 const sick = await replicaOf(["m"]);
 sick.failsProbes = true;
+const refusing = (status: string) => replicaOf(["m"], (_request, socket) => void socket.write(jsonAnswer("{}", status)));
+const loading = await refusing("503 Service Unavailable");
+const [busy, busyToo] = [await refusing("429 Too Many Requests"), await refusing("429 Too Many Requests")];
+const alsoLoading = await refusing("503 Service Unavailable");
+const hasty = await hastyReplica();
 const documents = [
   poolDocument(
     "full",
@@ -31,6 +39,10 @@ const documents = [
   poolDocument("gone", [sick.url]),
   poolDocument("lone", [lost.url], "  headers: { x-pool: [lone] }\n  fallback: [default]"),
   poolDocument("alone", [cut.url], "  headers: { x-pool: [cut] }\n  fallback: [default]"),
+  poolDocument("loading", [loading.url], "  headers: { x-pool: [loading] }\n  fallback: [busy, default]"),
+  poolDocument("busy", [busy.url, busyToo.url], "  headers: { x-pool: [busy] }\n  fallback: [loading]"),
+  poolDocument("left", [alsoLoading.url], "  headers: { x-pool: [left] }\n  fallback: [full]"),
+  poolDocument("hasty", [hasty.url], "  headers: { x-pool: [hasty] }\n  fallback: [default]"),
   rewriteDocument("full", "full", "{ modelRewrite: m, pool: full }"),
   rewriteDocument(
     "moves",
@@ -39,7 +51,7 @@ const documents = [
     ", onUnavailable: redistribute",
   ),
 ].join("");
-const router = await startPools([own.url], { documents, poolsReady: 4 });
+const router = await startPools([own.url], { documents, poolsReady: 8 });
 
 describe("a request that its pool can't serve", () => {
   it("goes on to the fallback when its wait for room ends, with the fallback's model", async () => {
@@ -68,6 +80,44 @@ describe("a request that its pool can't serve", () => {
     await assertNothingLeft(router.router);
   });
 
+  it("goes on, once to each pool, when its replicas say that they are full; the last answer is passed on", async () => {
+    const [before, loadingBefore] = [own.requests.length, loading.requests.length];
+    assert.equal((await ask(router, "m", { "x-pool": "loading" })).status, 200);
+    assert.equal(own.requests.length, before + 1);
+    assert.equal(loading.requests.length, loadingBefore + 1);
+    assert.ok(busy.requests.length + busyToo.requests.length > 0, "the first fallback was asked too");
+    const { attempts } = router.log.at(-1)!;
+    assert.deepEqual([attempts[0]!.result, attempts.at(-1)!.result], [503, 200]);
+    const { status, body } = await ask(router, "m", { "x-pool": "busy" });
+    assert.deepEqual([status, body], [503, "{}"], "two pools that stand in for each other are no circle");
+    await assertNothingLeft(router.router);
+  });
+
+  it("goes on whole when a replica says so before it has read the body", async () => {
+    const text = randomBytes(6_000_000).toString("hex");
+    const response = await fetch(`${router.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-pool": "hasty" },
+      body: JSON.stringify({ model: "m", messages: [{ role: "user", content: text }] }),
+    });
+    assert.equal(response.status, 200, await response.text());
+    const { messages } = JSON.parse(own.requests.at(-1)!.body.toString("utf8"));
+    assert.ok(messages[0].content === text);
+    await assertNothingLeft(router.router);
+  });
+
+  it("is over when its client leaves while the fallback has it", async () => {
+    const leaving = new AbortController();
+    const before = holds.length;
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hello" }] });
+    const headers = { "content-type": "application/json", "x-pool": "left" };
+    const asked = fetch(`${router.url}/v1/chat/completions`, { method: "POST", headers, body, signal: leaving.signal });
+    await waitUntil(() => holds.length > before);
+    leaving.abort();
+    await assert.rejects(asked);
+    await assertNothingLeft(router.router);
+  });
+
   it("does not go on once a replica may have got it", async () => {
     const before = own.requests.length;
     assert.equal((await ask(router, "m", { "x-pool": "cut" })).status, 502);
@@ -87,6 +137,37 @@ describe("a request that its pool can't serve", () => {
     const families = plugin.metrics!({} as never);
     const fallbacks = families.find(({ name }) => name === "pool_fallbacks_total")!.samples;
     const moves = new Set(fallbacks.map(({ values: [from, to] }) => `${from} > ${to}`));
-    assert.deepEqual([...moves].sort(), ["full > default", "out > default"]);
+    assert.deepEqual(
+      [...moves].sort(),
+      [
+        "busy > loading",
+        "full > default",
+        "hasty > default",
+        "left > full",
+        "loading > busy",
+        "busy > default",
+        "out > default",
+      ].sort(),
+    );
   });
 });
+
+/** Its replica says that it is full when it has the head of a request, and reads no further. */
+async function hastyReplica() {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      if (!chunk.toString("latin1").startsWith("POST")) return void socket.write(jsonAnswer('{"data":[{"id":"m"}]}'));
+      socket.pause();
+      socket.write(jsonAnswer("{}", "503 Service Unavailable"));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as { port: number }).port}` };
+}
