@@ -54,15 +54,22 @@ function figuresIn(router: Router, all: RequestFigures): RequestFigures {
 
 /** The pools beside the router's own. */
 export function furtherPools(site: ViewedSite): readonly PoolSite[] {
-  return [...routersOfPools(site.router)].map(([name, router]) => {
-    return { name, site: { ...site, router, figures: figuresIn(router, site.figures) } };
-  });
+  return [...routersOfPools(site.router)].map(([name, router]) => siteOf(name, router, site));
 }
 
 /** All pools; the router's own, which is the first, only where it has replicas, or is the only one. */
 export function allPools(site: ViewedSite): readonly PoolSite[] {
-  const further = furtherPools(site);
-  const { config, pool } = site.router;
-  const isEmpty = further.length > 0 && pool.facts.endpoints.length === 0;
-  return isEmpty ? further : [{ name: config.pool, site }, ...further];
+  return [...routersOfAll(site.router)].map(([name, router]) => siteOf(name, router, site));
+}
+
+/** The routers of the same pools, by their names. */
+export function routersOfAll(router: Router): ReadonlyMap<string, Router> {
+  const further = routersOfPools(router);
+  const { config, pool } = router;
+  const isEmpty = further.size > 0 && pool.facts.endpoints.length === 0;
+  return isEmpty ? further : new Map([[config.pool, router], ...further]);
+}
+
+function siteOf(name: string, router: Router, site: ViewedSite): PoolSite {
+  return { name, site: router === site.router ? site : { ...site, router, figures: figuresIn(router, site.figures) } };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { greeting } from "../../../../apps/cli/start/first-probes.ts";
 import { askFor, startTestAdmin } from "../../../support/admin.ts";
 import { readFamilies } from "../../../support/metrics-page.ts";
 import {
@@ -16,11 +17,11 @@ const own = await replicaOf();
 const big = await replicaOf(["big"]);
 const canary = await replicaOf(["m"]);
 const documents = [
-  poolDocument("big", [big.url], "  models: [big]\n  admission: {}"),
+  poolDocument("big", [big.url], "  models: [big]\n  admission: {}\n  scale: {}"),
   poolDocument("canary", [canary.url]),
   rewriteDocument("split", "split", "{ modelRewrite: m, weight: 1 }, { modelRewrite: m, weight: 1, pool: canary }"),
 ].join("");
-const router = await startPools([own.url], { documents });
+const router = await startPools([own.url], { documents, spec: "  scale: {}" });
 const admin = await startTestAdmin(router.router);
 after(() => admin.close());
 const textAt = async (path: string) => (await askFor(admin.port, path)).body;
@@ -80,6 +81,39 @@ describe("what people see of several pools", () => {
     ]);
     assert.ok(samplesOf("queue_requests").every((line) => /pool="/.test(line)));
     assert.equal(samplesOf("pool_panic").length, 3);
+  });
+
+  it("says for each pool how many replicas it should have", async () => {
+    const { pool, wanted, pools } = await jsonAt("/scale");
+    assert.deepEqual([pool, wanted], ["default", 1]);
+    assert.deepEqual(
+      pools.map((each: { pool: string; wanted: number }) => [each.pool, each.wanted]),
+      [["big", 1]],
+    );
+    assert.deepEqual([(await jsonAt("/scale?pool=big")).wanted, (await jsonAt("/scale?pool=big")).pools], [1, undefined]);
+    assert.deepEqual(await jsonAt("/scale?pool=big&model=m"), { pool: "big", model: "m", wanted: 0, underWay: 0, work: 0 });
+    assert.match(
+      await textAt("/scale?pool=canary"),
+      /Nobody counts how many replicas the pool \\"canary\\".*\\"default\\", \\"big\\"/,
+    );
+    const metric = "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/signalbox-wanted-replicas";
+    const labelsAt = async (query: string) =>
+      (await jsonAt(`${metric}${query}`)).items.map(({ metricLabels }: { metricLabels: object }) => metricLabels);
+    assert.deepEqual(await labelsAt(""), [{ pool: "default" }, { pool: "big" }]);
+    assert.deepEqual(await labelsAt("?labelSelector=pool=big,model=big"), [{ pool: "big", model: "big" }]);
+  });
+
+  it("greets with each pool", () => {
+    assert.equal(
+      greeting("http://r", router.router),
+      [
+        "Signalbox is listening on http://r for 3 pools",
+        'Pool "default": 1 of 1 replicas ready, models: m',
+        'Pool "big": 1 of 1 replicas ready, models: big',
+        'Pool "canary": 1 of 1 replicas ready, models: m',
+        "",
+      ].join("\n"),
+    );
   });
 
   it("drains an endpoint of any pool", async () => {
