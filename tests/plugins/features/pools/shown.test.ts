@@ -103,6 +103,13 @@ describe("what people see of several pools", () => {
     assert.deepEqual(await labelsAt("?labelSelector=pool=big,model=big"), [{ pool: "big", model: "big" }]);
   });
 
+  it("saves the facts of each pool", async () => {
+    const { endpoints, pools } = await jsonAt("/api/v1/facts");
+    assert.deepEqual([endpoints.length, Object.keys(pools)], [1, ["big", "canary"]]);
+    assert.deepEqual(pools.big.endpoints[0].models, ["big"]);
+    assert.equal(pools.big.pools, undefined);
+  });
+
   it("greets with each pool", () => {
     assert.equal(
       greeting("http://r", router.router),
