@@ -1,5 +1,6 @@
 import type { RequestCounter } from "../../core/pool/pool.ts";
-import type { PoolsFeature, Router } from "../../core/router.ts";
+import { poolsFeature } from "../../core/pools-feature.ts";
+import type { Router } from "../../core/router.ts";
 import { RequestFigures } from "./figures/request-figures.ts";
 import type { ViewedSite } from "./site.ts";
 
@@ -12,15 +13,9 @@ export interface PoolSite {
 const NONE: ReadonlyMap<string, Router> = new Map();
 const counted = new WeakMap<Router, RequestFigures>();
 
-/** What runs the pools beside the router's own; undefined where there are none. */
-export function poolsFeature({ config }: Router): PoolsFeature | undefined {
-  const features = config.modules.map(({ plugin }) => plugin as Partial<PoolsFeature>);
-  return features.find((feature): feature is PoolsFeature => feature.routersOfPools !== undefined);
-}
-
-/** Their routers, by their names. */
+/** The routers of the pools beside the router's own, by their names. */
 export function routersOfPools(router: Router): ReadonlyMap<string, Router> {
-  return poolsFeature(router)?.routersOfPools ?? NONE;
+  return poolsFeature(router.config)?.routersOfPools ?? NONE;
 }
 
 /** Counts what the router's requests meet from now on, in all of its pools. */

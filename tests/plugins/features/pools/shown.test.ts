@@ -17,7 +17,10 @@ const own = await replicaOf();
 const big = await replicaOf(["big"]);
 const canary = await replicaOf(["m"]);
 const documents = [
-  poolDocument("big", [big.url], "  models: [big]\n  admission: {}\n  scale: {}"),
+  poolDocument("big", [big.url], "  models: [big]\n  admission: {}\n  scale: {}").replace(
+    "pool: {",
+    "pool: { adapters: { byClients: false },",
+  ),
   poolDocument("canary", [canary.url]),
   rewriteDocument("split", "split", "{ modelRewrite: m, weight: 1 }, { modelRewrite: m, weight: 1, pool: canary }"),
 ].join("");
@@ -148,5 +151,34 @@ describe("what people see of several pools", () => {
     const { decisions } = await jsonAt("/decisions?limit=1");
     assert.equal(typeof decisions[0].pool, "string");
     assert.match(decisions[0].notes.join(), /pool/);
+  });
+
+  it("has adapters loaded in all pools, or in the one that is named, and shows who has them", async () => {
+    const post = async (url: string, body: object) => {
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+      return { status: response.status, text: await response.text() };
+    };
+    const before = [own, big, canary].map(({ requests }) => requests.length);
+    const asked = () => [own, big, canary].map(({ requests }, at) => requests.length - before[at]!);
+    const load = `${router.url}/v1/load_lora_adapter`;
+    const { status, text } = await post(load, { lora_name: "v1", lora_path: "/v1" });
+    assert.equal(status, 200, text);
+    for (const pool of ["default", "canary"]) assert.match(text, new RegExp(`^\\S+ of ${pool}: `, "m"));
+    assert.deepEqual(asked(), [1, 0, 1], "the pool big does not let clients do it");
+    assert.equal((await post(`${load}?pool=canary`, { lora_name: "v2", lora_path: "/v2" })).status, 200);
+    assert.deepEqual(asked(), [1, 0, 2]);
+    assert.match((await post(`${load}?pool=big`, { lora_name: "v1" })).text, /adapters_closed/);
+    assert.match((await post(`${load}?pool=none`, { lora_name: "v1" })).text, /No pool has that name/);
+    const api = `http://127.0.0.1:${admin.port}/api/v1/adapters/v1/load`;
+    assert.equal((await post(api, { path: "/v1", pool: "big" })).status, 200);
+    assert.deepEqual(asked(), [1, 1, 2]);
+    assert.match((await post(api, { pool: "none" })).text, /unknown_pool.*default, big, canary/);
+    const { name: endpoint } = routersOf(router.router).get("big")!.pool.facts.endpoints[0]!;
+    assert.equal((await post(api, { path: "/v1", endpoint })).status, 200);
+    assert.deepEqual(asked(), [1, 2, 2]);
+    const places = (await jsonAt("/api/v1/adapters")).adapters as readonly { name: string; loaded: readonly string[] }[];
+    const endpoints = [router.router, routersOf(router.router).get("canary")!].map(({ pool }) => pool.facts.endpoints[0]!.name);
+    assert.deepEqual(places.find(({ name }) => name === "m")?.loaded, endpoints, "the target of a rule");
   });
 });
