@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { topLines } from "../../../../apps/cli/commands/top.ts";
 import { greeting } from "../../../../apps/cli/start/first-probes.ts";
 import { askFor, startTestAdmin } from "../../../support/admin.ts";
 import { readFamilies } from "../../../support/metrics-page.ts";
@@ -12,6 +13,7 @@ import {
   routersOf,
   startPools,
 } from "../../../support/pools.ts";
+import { TEXTS } from "../../../support/section-modules.ts";
 
 const own = await replicaOf();
 const big = await replicaOf(["big"]);
@@ -111,6 +113,14 @@ describe("what people see of several pools", () => {
     assert.deepEqual([endpoints.length, Object.keys(pools)], [1, ["big", "canary"]]);
     assert.deepEqual(pools.big.endpoints[0].models, ["big"]);
     assert.equal(pools.big.pools, undefined);
+  });
+
+  it("has a line for each pool in top and status", async () => {
+    const status = await jsonAt("/status");
+    const [line] = topLines(status, TEXTS, "name", { columns: 200, rows: 40 }).filter((each) => each.startsWith("pool big"));
+    assert.equal(line, "pool big: 1 of 1 replicas ready; 1 requests, 0 failed");
+    const shown = TEXTS.flatMap((text) => text.router?.(status) ?? []);
+    assert.equal(shown.filter((each) => /^pool (big|canary): 1 of 1/.test(each)).length, 2);
   });
 
   it("greets with each pool", () => {
