@@ -47,6 +47,7 @@ export default sectionFeature({
       get routersOfPools() {
         return routers.current;
       },
+      meantFor: (outcome) => journeys.meantFor(outcome),
       dryPool: (run, parsed, front) => running.dryPool(run, parsed, front),
       status: (rule) => (rule === undefined ? { pools: poolsStatus(config, routers.current, tally) } : {}),
       metrics: () => tally.metrics(names),

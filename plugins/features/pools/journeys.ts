@@ -1,7 +1,9 @@
 import type { ErrorCode, RouterError } from "../../../core/contract/errors.ts";
 import type { AttemptFailure } from "../../../core/contract/outcome.ts";
 import type { TargetDraw } from "../../../core/contract/rewriter.ts";
+import { targetLabel } from "../../../core/report/target-label.ts";
 import { redistributes } from "../../../core/request/draw-target.ts";
+import type { MeantTarget } from "../../../core/router.ts";
 import type { Run } from "../../../core/run.ts";
 import { tellFeatures } from "../../../core/tell-features.ts";
 import type { Ticket } from "../../../core/ticket.ts";
@@ -17,6 +19,8 @@ interface Journey {
   readonly places: PoolPlace[];
   /** Why it left each pool but the last. */
   readonly reasons: Reason[];
+  /** What its rule drew for it, where it gets something else in its place. */
+  meant: MeantTarget | undefined;
 }
 
 const NOBODY: ReadonlySet<ErrorCode> = new Set(["no_ready_endpoint", "target_unavailable", "upstream_unreachable"]);
@@ -41,7 +45,7 @@ export class Journeys {
     const { ticket, head } = run;
     const asked = { parsed: run.parsed!, head, key: ticket.principal?.name ?? "" };
     const { place, draw, why } = places.choose(asked);
-    this.#open.set(ticket, { asked, why, places: [place], reasons: [] });
+    this.#open.set(ticket, { asked, why, places: [place], reasons: [], meant: undefined });
     enter(run, place, draw);
     run.admissions = 0;
   }
@@ -59,6 +63,7 @@ export class Journeys {
     this.#tally.fellBack(from.name, place.name, code);
     journey.reasons.push(code);
     journey.places.push(place);
+    journey.meant = draw?.rule === "" ? (journey.meant ?? drawnFor(run)) : undefined;
     enter(run, place, draw);
     run.admissions = place.admittedAlready;
     run.placedAt = -1;
@@ -71,6 +76,11 @@ export class Journeys {
     if (journey === undefined) return;
     this.#tally.ended(journey.places.at(-1)!.name, ticket);
     for (const place of journey.places.slice(0, -1)) tellFeatures(place.settled, log, (plugin) => plugin.settled(ticket));
+  }
+
+  /** See PoolsFeature. */
+  meantFor(ticket: object): MeantTarget | undefined {
+    return this.#open.get(ticket)?.meant;
   }
 
   /** Why it went where it went, in sentences. */
@@ -92,6 +102,12 @@ function mayLeave({ parsed, ticket, response }: Run): boolean {
     return false;
   const tries = [...ticket.attempts, ...(ticket.prefill?.attempts ?? [])];
   return tries.every(({ result }) => UNDONE.has(result));
+}
+
+/** What a rule has drawn for it so far. */
+function drawnFor({ draw, ticket }: Run): MeantTarget | undefined {
+  const { rule, target } = draw ?? ticket.request ?? { rule: "", target: "" };
+  return rule === "" ? undefined : { rule, label: targetLabel({ name: target, pool: draw?.pool }) };
 }
 
 /** Another target of its rule, where that redistributes; else the next fallback of the first pool that it was not in yet. */

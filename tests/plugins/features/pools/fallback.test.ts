@@ -43,6 +43,7 @@ const documents = [
   poolDocument("busy", [busy.url, busyToo.url], "  headers: { x-pool: [busy] }\n  fallback: [loading]"),
   poolDocument("left", [alsoLoading.url], "  headers: { x-pool: [left] }\n  fallback: [full]"),
   poolDocument("hasty", [hasty.url], "  headers: { x-pool: [hasty] }\n  fallback: [default]"),
+  rewriteDocument("meant", "meant", "{ modelRewrite: m, weight: 1, pool: loading }, { modelRewrite: small, weight: 1 }"),
   rewriteDocument("full", "full", "{ modelRewrite: m, pool: full }"),
   rewriteDocument(
     "moves",
@@ -116,6 +117,16 @@ describe("a request that its pool can't serve", () => {
     leaving.abort();
     await assert.rejects(asked);
     await assertNothingLeft(router.router);
+  });
+
+  it("counts for the target that it was meant for, which a guard of its rule judges", async () => {
+    type Shown = { readonly figures: { readonly requests: number } };
+    const counts = () =>
+      ["m@loading", "small"].map((label) => (router.router.features.status("meant/0", label) as Shown).figures.requests);
+    const before = own.requests.length;
+    for (let n = 0; n < 4; n++) assert.equal((await ask(router, "meant")).status, 200);
+    assert.equal(own.requests.length, before + 4);
+    await waitUntil(() => counts().join() === "2,2");
   });
 
   it("does not go on once a replica may have got it", async () => {
