@@ -11,9 +11,6 @@ import { poolsSection } from "./pools-config.ts";
 import { poolsLines, poolsStatus } from "./pools-shown.ts";
 import { RunningPools } from "./running-pools.ts";
 
-const NO_WORKERS =
-  "Workers tell each other of one pool, and Pool documents make several: start the router without --workers, or take the Pool documents out.";
-
 /** Runs several pools behind one router, and says which requests go to which. */
 export default sectionFeature({
   type: "pools",
@@ -29,7 +26,6 @@ export default sectionFeature({
       const configured = () => routers.begin([]);
       return { configured, metrics: () => [], closed: () => routers.close() };
     }
-    if (host.workers !== undefined) throw new Error(NO_WORKERS);
     let names: readonly string[] = [];
     const running = new RunningPools(config, routers);
     const feature: Feature<ActiveConfig> & PoolsFeature = {

@@ -36,7 +36,7 @@ export const poolsSection = {
 function refuseShared({ pools, router }: ConfigAround): void {
   const { spec } = router.document as { readonly spec: { readonly shared?: unknown } };
   if (pools.length === 0 || spec.shared === undefined) return;
-  const wanted = "one of the two: routers that agree have one pool each";
+  const wanted = "no spec.shared, or no Pool documents: routers that agree have one pool each";
   router.report(["spec", "shared"], { found: "spec.shared beside Pool documents", wanted });
 }
 
