@@ -13,8 +13,8 @@ import {
   startPools,
 } from "../../../support/pools.ts";
 import { waitUntil } from "../../../support/router.ts";
-import { OK } from "../../../support/scripted-pool.ts";
-import { jsonAnswer } from "../../../support/scripted-replica.ts";
+import { event, OK } from "../../../support/scripted-pool.ts";
+import { chunkOf, jsonAnswer, LAST_CHUNK } from "../../../support/scripted-replica.ts";
 
 const own = await replicaOf(["m", "small"]);
 const holds: (() => void)[] = [];
@@ -28,6 +28,13 @@ const refusing = (status: string) => replicaOf(["m"], (_request, socket) => void
 const loading = await refusing("503 Service Unavailable");
 const [busy, busyToo] = [await refusing("429 Too Many Requests"), await refusing("429 Too Many Requests")];
 const alsoLoading = await refusing("503 Service Unavailable");
+const events = (text: string) =>
+  `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${chunkOf(text)}${LAST_CHUNK}`;
+const streaming = await replicaOf(["m"], (_request, socket) => void socket.write(events(`${event(7)}data: [DONE]\n\n`)));
+let sayFull: (() => void) | undefined;
+const erring = await replicaOf(["m"], (_request, socket) => {
+  sayFull = () => void socket.write(events('data: {"error":{"message":"full","code":429}}\n\n'));
+});
 const hasty = await hastyReplica();
 const documents = [
   poolDocument(
@@ -42,6 +49,8 @@ const documents = [
   poolDocument("loading", [loading.url], "  headers: { x-pool: [loading] }\n  fallback: [busy, default]"),
   poolDocument("busy", [busy.url, busyToo.url], "  headers: { x-pool: [busy] }\n  fallback: [loading]"),
   poolDocument("left", [alsoLoading.url], "  headers: { x-pool: [left] }\n  fallback: [full]"),
+  poolDocument("streaming", [streaming.url]),
+  poolDocument("erring", [erring.url], "  headers: { x-pool: [erring] }\n  fallback: [streaming]"),
   poolDocument("hasty", [hasty.url], "  headers: { x-pool: [hasty] }\n  fallback: [default]"),
   rewriteDocument("meant", "meant", "{ modelRewrite: m, weight: 1, pool: loading }, { modelRewrite: small, weight: 1 }"),
   rewriteDocument("full", "full", "{ modelRewrite: m, pool: full }"),
@@ -52,7 +61,11 @@ const documents = [
     ", onUnavailable: redistribute",
   ),
 ].join("");
-const router = await startPools([own.url], { documents, poolsReady: 8 });
+const router = await startPools([own.url], {
+  documents,
+  spec: "  keepAlive: { beforeHeadMs: 20, paths: [/v1/chat/completions] }",
+  poolsReady: 10,
+});
 
 describe("a request that its pool can't serve", () => {
   it("goes on to the fallback when its wait for room ends, with the fallback's model", async () => {
@@ -91,6 +104,22 @@ describe("a request that its pool can't serve", () => {
     assert.deepEqual([attempts[0]!.result, attempts.at(-1)!.result], [503, 200]);
     const { status, body } = await ask(router, "m", { "x-pool": "busy" });
     assert.deepEqual([status, body], [503, "{}"], "two pools that stand in for each other are no circle");
+    await assertNothingLeft(router.router);
+  });
+
+  it("goes on when its stream begins with an error, behind comments that its client has got meanwhile", async () => {
+    const response = await fetch(`${router.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-pool": "erring" },
+      body: JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "hello" }] }),
+    });
+    let text = "";
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      sayFull?.();
+      sayFull = undefined;
+    }
+    assert.match(text, /^(: keep-alive\n\n)+data: .*"n":7.*\n\ndata: \[DONE\]\n\n$/);
     await assertNothingLeft(router.router);
   });
 
@@ -152,6 +181,7 @@ describe("a request that its pool can't serve", () => {
       [...moves].sort(),
       [
         "busy > loading",
+        "erring > streaming",
         "full > default",
         "hasty > default",
         "left > full",
