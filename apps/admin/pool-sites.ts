@@ -21,30 +21,38 @@ export function routersOfPools(router: Router): ReadonlyMap<string, Router> {
 /** Counts what the router's requests meet from now on, in all of its pools. */
 export function figuresOf(router: Router): RequestFigures {
   const figures = new RequestFigures(router.services.clock);
-  router.pool.countBy(figures);
+  router.pool.countBy(counterOf(figures, figures, router));
   countPools(router, figures);
   return figures;
 }
 
 /** The same for pools that have been added. Counts from now on what the requests of each pool meet, there and together with those of the router's own. */
 export function countPools(router: Router, all: RequestFigures): void {
-  for (const inner of routersOfPools(router).values()) figuresIn(inner, all);
+  for (const inner of routersOfPools(router).values()) figuresIn(inner, all, router);
 }
 
-function figuresIn(router: Router, all: RequestFigures): RequestFigures {
+/** `front`: the router in front of the pool's. */
+function figuresIn(router: Router, all: RequestFigures, front: Router): RequestFigures {
   const known = counted.get(router);
   if (known !== undefined) return known;
   const own = new RequestFigures(router.services.clock);
-  const counter: RequestCounter = {
+  router.pool.countBy(counterOf(own, all, front));
+  counted.set(router, own);
+  return own;
+}
+
+/** Counts for one pool and for all, where it is not the router's own; and for endpoints of pools that a request has left. */
+function counterOf(own: RequestFigures, all: RequestFigures, front: Router): RequestCounter {
+  return {
     follow: (endpoints) => own.follow(endpoints),
     ended(outcome, nowMs) {
       own.ended(outcome, nowMs);
-      all.ended(outcome, nowMs);
+      if (own !== all) all.ended(outcome, nowMs);
+      if (own.hasAll(outcome)) return;
+      for (const inner of routersOfPools(front).values())
+        if (counted.get(inner) !== own) counted.get(inner)?.endedElsewhere(outcome, nowMs);
     },
   };
-  router.pool.countBy(counter);
-  counted.set(router, own);
-  return own;
 }
 
 /** The pools beside the router's own. */
@@ -66,5 +74,8 @@ export function routersOfAll(router: Router): ReadonlyMap<string, Router> {
 }
 
 function siteOf(name: string, router: Router, site: ViewedSite): PoolSite {
-  return { name, site: router === site.router ? site : { ...site, router, figures: figuresIn(router, site.figures) } };
+  return {
+    name,
+    site: router === site.router ? site : { ...site, router, figures: figuresIn(router, site.figures, site.router) },
+  };
 }

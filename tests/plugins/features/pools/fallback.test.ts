@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { after, describe, it } from "node:test";
+import { askFor, startTestAdmin } from "../../../support/admin.ts";
 import {
   ask,
   assertNothingLeft,
@@ -66,6 +67,9 @@ const router = await startPools([own.url], {
   spec: "  keepAlive: { beforeHeadMs: 20, paths: [/v1/chat/completions] }",
   poolsReady: 10,
 });
+
+const admin = await startTestAdmin(router.router);
+after(() => admin.close());
 
 describe("a request that its pool can't serve", () => {
   it("goes on to the fallback when its wait for room ends, with the fallback's model", async () => {
@@ -146,6 +150,18 @@ describe("a request that its pool can't serve", () => {
     leaving.abort();
     await assert.rejects(asked);
     await assertNothingLeft(router.router);
+  });
+
+  it("leaves what it met there with the replicas that refused it", async () => {
+    const { endpoints } = JSON.parse((await askFor(admin.port, "/status")).body) as {
+      readonly endpoints: readonly { readonly pool: string; readonly figures: { readonly overloads: number } }[];
+    };
+    const refusals = (pool: string) =>
+      endpoints.filter((each) => each.pool === pool).reduce((sum, { figures }) => sum + figures.overloads, 0);
+    assert.equal(refusals("loading"), loading.requests.length);
+    assert.equal(refusals("busy"), busy.requests.length + busyToo.requests.length);
+    assert.equal(refusals("hasty"), 1);
+    assert.equal(refusals("default"), 0);
   });
 
   it("counts for the target that it was meant for, which a guard of its rule judges", async () => {
