@@ -63,6 +63,15 @@ export interface PoolsFeature {
   readonly routersOfPools: ReadonlyMap<string, Router>;
   /** Where a request would go that is only decided about. Nothing is counted. Throws RouterError for one that no pool is for. */
   dryPool(run: AskedRun, parsed: ParsedBody, front: RouterParts): DryPool;
+  /** The target that a request was for which went on to another pool, unless its rule drew another one for it there. */
+  meantFor(outcome: object): MeantTarget | undefined;
+}
+
+/** A target that a rule drew. */
+export interface MeantTarget {
+  readonly rule: string;
+  /** As figures of targets are called. */
+  readonly label: string;
 }
 
 /** The pool of a dry run. */

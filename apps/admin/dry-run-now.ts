@@ -1,11 +1,11 @@
 import { type DryRun, type DryRunParts, type DryRunRequest, dryRun } from "../../core/intake/dry-run.ts";
+import { poolsFeature } from "../../core/pools-feature.ts";
 import type { Router } from "../../core/router.ts";
-import { poolsFeature } from "./pool-sites.ts";
 
 /** What would be decided about this request now; nothing is sent or booked. Throws the RouterError that the client would get. */
 export function dryRunNow(router: Router, asked: DryRunRequest): DryRun {
   const { config, services } = router;
-  const pools = poolsFeature(router);
+  const pools = poolsFeature(router.config);
   const choosePool: DryRunParts["choosePool"] =
     pools &&
     ((run, parsed) => {

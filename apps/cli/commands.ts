@@ -211,6 +211,7 @@ const OWN: readonly Command[] = [
       ...ADMIN,
       { name: "path", value: "PATH", meaning: "where replicas find the adapter (default: where they find adapters by name)" },
       { name: "endpoint", value: "NAME", meaning: "only at this endpoint (default: at all in service)" },
+      { name: "pool", value: "NAME", meaning: "only in this pool (default: in all)" },
     ],
     choices: ["load", "unload"],
     run: async (input) => (await import("./commands/adapters.ts")).adapters(input),

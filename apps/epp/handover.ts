@@ -81,7 +81,7 @@ export class Handover implements Sending, TryOwner, Picked {
   }
 
   close(): boolean {
-    this.#try.abort();
+    this.#try.drop();
     return this.#gateway.hasSentAll;
   }
 

@@ -27,18 +27,21 @@ export function mergedDocument(
     ...sections,
     pool: { ...picked(mappingAt(given, "pool"), INHERITED_OF_POOL), ...mappingAt(own, "pool"), name },
   };
-  const isOwn = ([first, section, key]: Path) => {
-    if (first !== "spec" || section === undefined) return true;
-    if (section !== "pool") return Object.hasOwn(own, String(section));
-    return key === undefined || !INHERITED_OF_POOL.includes(String(key)) || Object.hasOwn(mappingAt(own, "pool"), String(key));
-  };
-  const inFile = (path: Path): Path => (isOwn(path) ? path : ["metadata", "name"]);
+  const inFile = (path: Path): Path => (isOfPool(pool, path) ? path : ["metadata", "name"]);
   return {
     file: pool.file,
     value: { apiVersion: "signalbox/v1", kind: "Router", spec },
     positionOf: (path, part) => pool.positionOf(inFile(path), part),
     report: (path, finding, part) => pool.report(inFile(path), finding, part),
   };
+}
+
+/** Whether it is for the Pool document itself to say what is at this place: else it is the Router document's. */
+export function isOfPool(pool: ConfigDocument, [first, section, key]: Path): boolean {
+  const own = specOf(pool);
+  if (first !== "spec" || section === undefined) return true;
+  if (section !== "pool") return Object.hasOwn(own, String(section));
+  return key === undefined || !INHERITED_OF_POOL.includes(String(key)) || Object.hasOwn(mappingAt(own, "pool"), String(key));
 }
 
 function picked(values: Values, keys: readonly string[]): Values {

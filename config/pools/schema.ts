@@ -35,6 +35,11 @@ export const fallbackSchema = z
   )
   .optional();
 
+/** As it may be written. */
+export function shownFallback({ pool, model }: FallbackTarget) {
+  return model === undefined ? pool : { pool, modelRewrite: model };
+}
+
 /** What runs of it all: the value of `features` under that key. */
 export interface PoolsConfig {
   /** Where requests of the router's own pool go that it can't serve. */

@@ -72,9 +72,9 @@ export class Forward implements Sending, TryOwner {
     this.#try?.drained();
   }
 
-  close(): boolean {
+  close(result?: number): boolean {
     this.#cancelPause?.();
-    this.#try?.abort();
+    this.#try?.drop(result);
     return this.isBodyFree;
   }
 
@@ -99,6 +99,7 @@ export class Forward implements Sending, TryOwner {
       this.#retryNext(true);
       return false;
     }
+    if (isOverload(status) && this.#owner.leaves?.(status) === true) return false;
     return status < 400 || !this.sendAgain(status);
   }
 

@@ -106,18 +106,11 @@ export class Try implements ReaderOwner, UnlistedOwner {
     this.reader.resume();
   }
 
-  /** Ends it from this side, if it is under way. */
-  abort(): void {
-    if (this.#isOver) return;
-    this.reader.connection.destroy();
-    this.over("aborted", false);
-  }
-
   /**
-   * The replica says that it has not worked on the request: the response is not passed on. `isOwn`: that is its own doing, so it counts
-   * when the endpoint is judged.
+   * Ends it from this side, if it is under way: the response is not passed on. `result`: why, if the replica says that it has not worked
+   * on the request; `isOwn`: that is its own doing, so it counts when the endpoint is judged.
    */
-  drop(result: number | AttemptFailure, isOwn = true): void {
+  drop(result: number | AttemptFailure = "aborted", isOwn = true): void {
     if (this.#isOver) return;
     if (typeof result === "number") this.booking.responded(result);
     if (this.#unlisted?.hasWhole !== true) this.reader.connection.destroy();

@@ -15,7 +15,6 @@ import { errorOf } from "../errors/wire-errors.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { isProbePath } from "../own-routes.ts";
 import { admit, admitAgain, answer, copy, decideAgain, decode, enter, route, routeAgain, upgrade } from "../pipeline.ts";
-import { forgetBody } from "../request/parse.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
 import { Run } from "../run.ts";
 import { Ticket } from "../ticket.ts";
@@ -26,7 +25,7 @@ import { bodyReader } from "./body-reader.ts";
 import { endWithError } from "./end-with-error.ts";
 import { Entrance } from "./entrance.ts";
 import { fallsBack } from "./falls-back.ts";
-import { freesBody } from "./free-body.ts";
+import { freeBody, leaveBody } from "./free-body.ts";
 import { respondLocally } from "./local-routes.ts";
 import { ownLines } from "./own-lines.ts";
 import { isPreflight } from "./preflight.ts";
@@ -135,10 +134,7 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
   // Reports from the forwarding.
 
   bodyDelivered(): void {
-    const { buffer, body } = this.#run;
-    if (!freesBody(this.#run)) return;
-    body?.forget();
-    buffer?.release();
+    freeBody(this.#run);
   }
 
   completed(): void {
@@ -155,14 +151,18 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     this.#orFail(() => routeAgain(this.#run, this.#forward!));
   }
 
+  leaves(why: RouterError | number): boolean {
+    if (!fallsBack(this.#run, why, this.#forward)) return false;
+    this.#forward = undefined;
+    this.#orFail(() => this.#admit());
+    return true;
+  }
+
   /** There is no response, or it broke off. `thrown` is no RouterError for a fault of the router. */
   failed(thrown: unknown): void {
     if (this.#isOver) return;
     const error = errorOf(thrown);
-    if (fallsBack(this.#run, error, this.#forward)) {
-      this.#forward = undefined;
-      return this.#orFail(() => this.#admit());
-    }
+    if (this.leaves(error)) return;
     this.#close();
     this.#end(endWithError(error, this.#run, this.#forward?.takesErrorEvent ?? false), error);
   }
@@ -283,14 +283,10 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     this.#isOver = true;
     this.#slices?.close();
     this.#entrance?.close();
-    const { ticket, peer, buffer, body, place } = this.#run;
+    const { peer, place } = this.#run;
     place?.leave();
     this.#clients?.leave(peer);
-    const isBodyFree = this.#forward?.close() ?? true;
-    forgetBody(ticket.request);
-    body?.forget();
-    if (isBodyFree) buffer?.release();
-    else buffer?.abandon();
+    leaveBody(this.#run, this.#forward?.close() ?? true);
   }
 
   #end(ending: Outcome["ending"], error: RouterError | undefined): void {

@@ -90,12 +90,7 @@ const poolDocument = z.object({
     .refine((all) => areDistinct(all.map(({ name }) => name)), "two of them have the same name"),
 });
 
-/**
- * Facts and load at one moment as plain JSON, so that another process can repeat a decision, as the admin API describes it and as a
- * file of it is checked. It holds no prompt, no header and no key, and so not what the prefix index knows. Times in `Ms` are on the
- * clock of the router that wrote it.
- */
-export const factsSchema = z.object({
+const poolFacts = z.object({
   version: z.literal(FACTS_VERSION).describe("Grows with each change of the shape."),
   savedAt: z.string().describe("In ISO 8601."),
   tokenFactors: z.record(z.string(), z.number()).describe("Reported / estimated length of prompts, by API."),
@@ -106,6 +101,15 @@ export const factsSchema = z.object({
   kept: listOf(keptState).describe("What built-in plugins keep, such as the turns of round-robin."),
   lost: names.describe("Plugins that keep something which is not in this document."),
   ...poolDocument.shape,
+});
+
+/**
+ * Facts and load at one moment as plain JSON, so that another process can repeat a decision, as the admin API describes it and as a
+ * file of it is checked. It holds no prompt, no header and no key, and so not what the prefix index knows. Times in `Ms` are on the
+ * clock of the router that wrote it.
+ */
+export const factsSchema = poolFacts.extend({
+  pools: z.record(z.string(), poolFacts).optional().describe("The same of the pools beside the router's own, by their names."),
 });
 
 export type FactsDocument = z.infer<typeof factsSchema>;

@@ -8,6 +8,7 @@ import type { Status } from "../../apps/admin/status.ts";
 import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { askFor } from "../support/admin.ts";
 import { noBrowser, overflow, showPage, startBrowser } from "../support/browser.ts";
+import { poolDocument } from "../support/pools.ts";
 import { configOver, rewriteTo } from "../support/reloading.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
 
@@ -374,6 +375,18 @@ describe("where changes are not for everyone", LIMIT, () => {
     assert.equal(await page.locator("#endpoints button:visible", { hasText: /drain|cordon/i }).count(), 0);
     assert.equal(await page.locator("#rewrites input:visible").count(), 0);
     assert.equal(await page.locator("#token").isVisible(), false);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("has the replicas of each pool", async () => {
+    const further = poolDocument("small", [replicas[1]!.url]);
+    const { page, problems } = await showPage(
+      browser,
+      pageOf(await startRouter(configOver({ large: replicas[0]!.url }) + further)),
+    );
+    const text = (await page.locator("#figures").textContent()) ?? "";
+    assert.match(text, /replicas serving\s*2 of 2\s*of pool small\s*1 of 1/);
     assert.deepEqual(problems, []);
     await page.close();
   });

@@ -8,7 +8,7 @@ import type { ShownWorker } from "../../apps/cli/start/workers/group-status.ts";
 import { askFor } from "../support/admin.ts";
 import { hitShare } from "../support/hit-share.ts";
 import { type LogReader, makeLogReader } from "../support/log-reader.ts";
-import { rewriteDocument } from "../support/pools.ts";
+import { poolDocument, rewriteDocument } from "../support/pools.ts";
 import { exchange, openClient, postBytes } from "../support/raw-client.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
 import { CHAT, OK, STREAM } from "../support/scripted-pool.ts";
@@ -185,6 +185,11 @@ describe("the workers of one program", { timeout: 170_000 }, () => {
     // It loads, but what it asks for can't be made here.
     writeFileSync(file, configText(urls, "v1").replace("spec:", "spec:\n  conversations: {}"));
     assert.match(await change("POST", "/config/reload", "{}"), /^HTTP\/1\.1 422 (?:.|\r|\n)*start the router without --workers/);
+    writeFileSync(file, configText(urls, "v1") + poolDocument("more", [urls[0]!]));
+    assert.match(
+      await change("POST", "/config/reload", "{}"),
+      /^HTTP\/1\.1 422 (?:.|\r|\n)*Pool documents \(more\); wanted none/,
+    );
     const all = await until(each, (shown) => shown.every(({ config }) => config.lastReload?.isApplied === false));
     assert.ok(all.every(({ config }) => config.generation === before + 1));
     assert.ok((await shown()).workers.every(({ restarts }) => restarts === 0));

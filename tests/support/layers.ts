@@ -39,7 +39,7 @@ export const FLOORS: readonly { readonly title: string; readonly layers: readonl
     title: "A router",
     layers: [
       ["core/live-parts.ts", "core/router.ts"],
-      ["core/fetch-face.ts", "core/listen.ts", "core/run-router.ts", "core/core-plan.ts"],
+      ["core/fetch-face.ts", "core/listen.ts", "core/run-router.ts", "core/core-plan.ts", "core/pools-feature.ts"],
       ["core/create-core.ts"],
     ],
   },

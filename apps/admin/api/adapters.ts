@@ -1,18 +1,20 @@
 import { z } from "../../../core/contract/options.ts";
-import { type AdapterChange, Adapters, changeSchema, placesSchema, UnknownEndpoint } from "../../../core/control/adapters.ts";
+import { type AdapterChange, changeSchema, placesSchema } from "../../../core/control/adapters.ts";
 import { Problem } from "../problem.ts";
 import type { ApiSite } from "../site.ts";
+import { AdaptersOfPools } from "./adapters-of-pools.ts";
 import { type ApiResult, type ApiRoute, route } from "./route.ts";
 
 const LONGEST_NAME = 512;
 
 const endpoint = z.string().min(1).describe("Only at this endpoint. Default: at all in service.").exactOptional();
+const pool = z.string().min(1).describe("Only in this pool. Default: in all.").exactOptional();
 
 const changes = z.object({ changes: z.array(changeSchema) });
 
 /** Shows which replicas have which adapters, and has them load and unload. */
 export function adapterRoutes({ router }: ApiSite): readonly ApiRoute[] {
-  const adapters = new Adapters(router.adapters);
+  const adapters = new AdaptersOfPools(router);
   return [
     route({
       method: "GET",
@@ -30,6 +32,7 @@ export function adapterRoutes({ router }: ApiSite): readonly ApiRoute[] {
       body: z.strictObject({
         path: z.string().min(1).describe("Where the replica finds it. Default: where it finds adapters by name.").exactOptional(),
         endpoint,
+        pool,
       }),
       response: changes,
       run: ({ params, body }) => changed(params["name"], "load", (name) => adapters.load(name, body)),
@@ -39,7 +42,7 @@ export function adapterRoutes({ router }: ApiSite): readonly ApiRoute[] {
       path: "/adapters/:name/unload",
       id: "unloadAdapter",
       summary: "Has the replicas that list an adapter unload it, which frees its memory at once.",
-      body: z.strictObject({ endpoint }),
+      body: z.strictObject({ endpoint, pool }),
       response: changes,
       run: ({ params, body }) => changed(params["name"], "unload", (name) => adapters.unload(name, body)),
     }),
@@ -53,19 +56,10 @@ async function changed(
 ): Promise<ApiResult> {
   if (name === "" || name.length > LONGEST_NAME)
     throw new Problem(400, "bad_name", `Name an adapter, with at most ${LONGEST_NAME} characters.`);
-  const done = await attempt(() => change(name));
+  const done = await change(name);
   if (done.length === 0) throw nobody(action);
   if (action === "unload" && done.every(({ isDone, status }) => isDone && status !== 200)) throw nobody(action);
   return { document: { changes: done }, change: { what: `adapter ${name}`, before: null, after: { action, changes: done } } };
-}
-
-async function attempt(change: () => Promise<readonly AdapterChange[]>): Promise<readonly AdapterChange[]> {
-  try {
-    return await change();
-  } catch (thrown) {
-    if (thrown instanceof UnknownEndpoint) throw new Problem(404, "unknown_endpoint", thrown.message);
-    throw thrown;
-  }
 }
 
 function nobody(action: "load" | "unload"): Problem {

@@ -19,6 +19,9 @@ const configSchema = z.object({
   sources: z.array(z.string()),
   router: z.looseObject({ spec: z.looseObject({}) }).describe("The Router document with every default filled in."),
   origins: z.record(z.string(), z.string()).describe("Where each value comes from, by its path."),
+  pools: z
+    .array(z.object({ document: z.looseObject({ spec: z.looseObject({}) }), origins: z.record(z.string(), z.string()) }))
+    .describe("The same of the Pool documents."),
   lastReload: reloadSchema.nullable(),
 });
 

@@ -76,6 +76,17 @@ export class RequestFigures implements RequestCounter {
     if (last !== undefined) countRequest(last, outcome, isClients, nowMs);
   }
 
+  /** Whether its tries were all at endpoints of this pool. */
+  hasAll({ attempts }: Outcome): boolean {
+    for (const { endpoint } of attempts) if (!this.#rows.has(endpoint)) return false;
+    return true;
+  }
+
+  /** A request has ended in another pool: its tries that were here count for their endpoints. */
+  endedElsewhere({ attempts }: Outcome, nowMs: number): void {
+    this.#countTries(attempts, nowMs);
+  }
+
   /** Returns the row of the last one's endpoint. */
   #countTries(attempts: readonly Attempt[], nowMs: number): WindowFigures | undefined {
     let last: WindowFigures | undefined;

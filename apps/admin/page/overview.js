@@ -31,12 +31,13 @@ function orderSections(isWell) {
   if (first.nextElementSibling !== second) second.before(first);
 }
 
-function figuresOf({ endpoints, traffic, clientConnections, uptimeS, admission }) {
+function figuresOf({ endpoints, traffic, clientConnections, uptimeS, admission, pools = [] }) {
   const inFlight = endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0);
   const serving = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const { routerErrors, replicaErrors, clientErrors, clientsLeft, isFailing } = traffic;
   return [
     { name: "replicas serving", value: `${serving} of ${endpoints.length}`, isBad: serving === 0 },
+    ...pools.map(poolFigure),
     { name: "in flight", value: whole(inFlight) },
     ...lineFigures(admission),
     { name: "requests", value: whole(traffic.requests) },
@@ -64,6 +65,16 @@ function figuresOf({ endpoints, traffic, clientConnections, uptimeS, admission }
     { name: "client connections", value: whole(clientConnections) },
     { name: "up", value: duration(uptimeS) },
   ];
+}
+
+/** A pool beside the router's own. */
+function poolFigure({ name, ready, endpoints, requests, failed, leftForOthers }) {
+  return {
+    name: `of pool ${name}`,
+    value: `${ready} of ${endpoints}`,
+    hint: `Its replicas that serve; ${whole(requests)} requests, ${whole(failed)} failed, ${whole(leftForOthers)} left for other pools`,
+    isBad: endpoints > 0 && ready === 0,
+  };
 }
 
 /** Who waits at the router for room in the pool; nothing where nobody has to. */

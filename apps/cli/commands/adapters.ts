@@ -18,7 +18,7 @@ export function adapters(input: Input): Promise<number> {
 }
 
 async function show(input: Input): Promise<number> {
-  for (const name of ["path", "endpoint"])
+  for (const name of ["path", "endpoint", "pool"])
     if (input.text(name) !== undefined) throw new UsageError(`--${name} is for adapters load and unload.`);
   noWords(input, "adapters");
   const document = await askAdmin<{ adapters: readonly AdapterPlaces[] }>(input, apiPath(["adapters"]));
@@ -27,7 +27,7 @@ async function show(input: Input): Promise<number> {
 
 /** Exit code 1 if a replica did not do it. */
 async function change(input: Input, action: "load" | "unload", name: string): Promise<number> {
-  const body = { path: input.text("path"), endpoint: input.text("endpoint") };
+  const body = { path: input.text("path"), endpoint: input.text("endpoint"), pool: input.text("pool") };
   const path = apiPath(["adapters", name, action]);
   const document = await changeThroughAdmin<{ changes: readonly AdapterChange[] }>(input, "POST", path, body);
   print(input, document, () => `${changesText(document.changes)}\n`, 0);

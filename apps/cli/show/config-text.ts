@@ -12,9 +12,12 @@ export interface ShownRewrites {
 export interface ShownConfig extends EffectiveConfig, ShownRewrites {}
 
 /** The documents as YAML: everything with its origin, or only what does not come from a default. */
-export function configText({ router, origins, rewrites = [] }: ShownConfig, isEffective: boolean): string {
-  const shown = isEffective ? router : withoutDefaults(router, "", origins);
-  const routerText = withComments(shown, (path) => (isEffective ? origins[path] : undefined));
+export function configText({ router, origins, pools = [], rewrites = [] }: ShownConfig, isEffective: boolean): string {
+  const text = (document: unknown, of: EffectiveConfig["origins"]) => {
+    const shown = isEffective ? document : withoutDefaults(document, "", of);
+    return withComments(shown, (path) => (isEffective ? of[path] : undefined));
+  };
+  const poolTexts = pools.map((pool) => `---\n${text(pool.document, pool.origins)}`);
   const others = rewrites.map(({ origin, document }) => `---\n# ${origin}\n${withComments(document, () => undefined)}`);
-  return printableLines([routerText, ...others].join("").trimEnd());
+  return printableLines([text(router, origins), ...poolTexts, ...others].join("").trimEnd());
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import type { Router } from "../../../core/router.ts";
+import { routersOfAll } from "../../admin/pool-sites.ts";
 import { DEFAULT_ADMIN_URL } from "../frame/command.ts";
 
 /** How long the program waits for the first results of probes, so that its first line says how many replicas are ready. */
@@ -12,7 +13,7 @@ const LOOK_EVERY_MS = 10;
 const MOST_NAMES = 8;
 
 /**
- * Resolves once each replica's first probe has a result and there is at least one replica, at the latest after two seconds, or
+ * Resolves once each replica's first probe has a result and there is at least one replica in each pool, at the latest after two seconds, or
  * when `interrupted` settles: to false in that case, else to true. `noticed` is called when it takes long enough to be noticed,
  * with the number of replicas waited for.
  */
@@ -29,8 +30,9 @@ export async function firstProbes(
   const startMs = clock.now();
   let isNoticed = false;
   while (!isInterrupted && clock.now() - startMs < LONGEST_MS) {
-    const waitedFor = unprobed(router);
-    if (waitedFor === 0 && router.pool.facts.endpoints.length > 0) break;
+    const routers = [...routersOfAll(router).values()];
+    const waitedFor = routers.reduce((sum, each) => sum + unprobed(each), 0);
+    if (waitedFor === 0 && routers.every(({ pool }) => pool.facts.endpoints.length > 0)) break;
     if (!isNoticed && clock.now() - startMs >= NOTICED_MS) {
       isNoticed = true;
       noticed(waitedFor);
@@ -45,17 +47,32 @@ function unprobed({ pool, control }: Router): number {
   return pool.facts.endpoints.filter((endpoint) => endpoint.phase === "starting" && control.probeFailure(endpoint) === "").length;
 }
 
-/** The first lines of a running router: where it listens, and what the first probes found. */
-export function greeting(url: string, { config, pool, control }: Router): string {
+/** The first lines of a running router: where it listens, and what the first probes found, by pool. */
+export function greeting(url: string, router: Router): string {
+  const pools = [...routersOfAll(router)];
+  const [first] = pools;
+  const listens = `Signalbox is listening on ${url} for`;
+  const lines =
+    pools.length === 1
+      ? [`${listens} the pool "${first![0]}": ${foundIn(first![1])}`]
+      : [`${listens} ${pools.length} pools`, ...pools.map(([name, each]) => `Pool "${name}": ${foundIn(each)}`)];
+  const absent = pools.flatMap(([, each]) => absentFrom(each));
+  if (absent.length > 0) lines.push(`Not ready: ${firstOf(absent)}`);
+  return lines.map((line) => `${printable(line)}\n`).join("");
+}
+
+function foundIn({ pool }: Router): string {
   const { endpoints, served } = pool.facts;
-  const absent = endpoints.filter(({ isAvailable }) => !isAvailable);
-  const models = firstOf([...served]) || "none yet";
-  const replicas = `${endpoints.length - absent.length} of ${endpoints.length} replicas ready`;
-  const lines = [`Signalbox is listening on ${url} for the pool "${config.pool}": ${replicas}, models: ${models}`];
+  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
+  return `${ready} of ${endpoints.length} replicas ready, models: ${firstOf([...served]) || "none yet"}`;
+}
+
+/** Each replica that is not ready, and why. */
+function absentFrom({ pool, control }: Router): readonly string[] {
   const reason = (endpoint: Endpoint) =>
     control.probeFailure(endpoint) || (endpoint.phase === "starting" ? "no response yet" : endpoint.phase);
-  if (absent.length > 0) lines.push(`Not ready: ${firstOf(absent.map((endpoint) => `${endpoint.name} (${reason(endpoint)})`))}`);
-  return lines.map((line) => `${printable(line)}\n`).join("");
+  const absent = pool.facts.endpoints.filter(({ isAvailable }) => !isAvailable);
+  return absent.map((endpoint) => `${endpoint.name} (${reason(endpoint)})`);
 }
 
 /** The first lines of the demo; the commands in them ask the admin port at `adminUrl`. */

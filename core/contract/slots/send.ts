@@ -26,6 +26,11 @@ export interface ForwardOwner {
   promptProcessed?(nowMs: number): void;
   /** The last endpoint does not have the target, and did not process the request: another one may be chosen. */
   missedTarget(): void;
+  /**
+   * A replica responds with this status because it is full, and no other one is tried: whether the request goes on in another pool. Then
+   * the sending was closed, and the response is not read.
+   */
+  leaves?(status: number): boolean;
 }
 
 /** One way of getting a request to a replica and its response back: the router sends it (Forward), or a gateway does (Handover). */
@@ -35,8 +40,11 @@ export interface Sending {
   beginAgain(nowMs: number): void;
   /** The client can take more bytes. */
   drained(): void;
-  /** Ends what is under way. Returns whether it is certain that no connection needs the request's body any more. */
-  close(): boolean;
+  /**
+   * Ends what is under way. `result`: the replica's status, where that is the reason. Returns whether it is certain that no connection
+   * needs the request's body any more.
+   */
+  close(result?: number): boolean;
   /** Whether an error event can follow what was passed on. */
   readonly takesErrorEvent: boolean;
 }

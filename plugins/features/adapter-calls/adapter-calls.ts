@@ -2,11 +2,16 @@ import { readJsonBody } from "../../../core/body/json-body.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { Log } from "../../../core/contract/log.ts";
 import type { Answer } from "../../../core/contract/slots/answer.ts";
-import type { AdapterChange, Adapters } from "../../../core/control/adapters.ts";
+import { type AdapterChange, Adapters } from "../../../core/control/adapters.ts";
+import type { AdapterAccess } from "../../../core/router-host.ts";
 import type { Run } from "../../../core/run.ts";
 import { checkContentType } from "../../../core/wire/content-type.ts";
+import { type AskedPool, askedPools } from "./asked-pools.ts";
 
 type Action = "load" | "unload";
+
+/** `pool`: absent where there is one only. */
+type Change = AdapterChange & { readonly pool?: string };
 
 const LONGEST_NAME = 512;
 const DEEPEST = 64;
@@ -15,12 +20,13 @@ const MOST_AT_ONCE = 8;
 
 /** What one router does of what clients ask at these paths. */
 export class AdapterCalls {
-  readonly #adapters: () => Adapters | undefined;
+  readonly #own: () => AdapterAccess | undefined;
   readonly #log: Log;
   #underWay = 0;
 
-  constructor(adapters: () => Adapters | undefined, log: Log) {
-    this.#adapters = adapters;
+  /** `own`: what the replicas of the router's own pool are asked with. */
+  constructor(own: () => AdapterAccess | undefined, log: Log) {
+    this.#own = own;
     this.#log = log;
   }
 
@@ -29,7 +35,8 @@ export class AdapterCalls {
    * one, may not.
    */
   async answer(action: Action, run: Run): Promise<Answer> {
-    checkAllowed(run);
+    const pools = askedPools(run, this.#own());
+    checkOrigin(run);
     const { ticket, peer: client, body, config } = run;
     const { id, principal } = ticket;
     const document = readDocument(body!.bytes);
@@ -38,7 +45,8 @@ export class AdapterCalls {
     if (this.#underWay >= MOST_AT_ONCE) throw tooMany();
     this.#underWay += 1;
     try {
-      const changes = (await this.#adapters()?.passOn(action, name, document, config.settings.limits.responseTimeoutMs)) ?? [];
+      const { responseTimeoutMs } = config.settings.limits;
+      const changes = (await Promise.all(pools.map((pool) => changesIn(pool, action, name, document, responseTimeoutMs)))).flat();
       this.#log.info(`A client had an adapter ${action}ed`, {
         ...{ adapter: name, client, id },
         ...(principal && { key: principal.name }),
@@ -51,21 +59,28 @@ export class AdapterCalls {
   }
 }
 
+async function changesIn(
+  { name: pool, access }: AskedPool,
+  action: Action,
+  name: string,
+  document: object,
+  timeoutMs: number,
+): Promise<readonly Change[]> {
+  if (access === undefined) return [];
+  const changes = await new Adapters(access).passOn(action, name, document, timeoutMs);
+  return pool === undefined ? changes : changes.map((change) => ({ ...change, pool }));
+}
+
 /** Throws RouterError. */
-function checkAllowed({ head, config }: Run): void {
-  const { adaptersByClients, cors } = config.settings;
-  if (!adaptersByClients) throw closed(NOT_BY_CLIENTS);
+function checkOrigin({ head, config }: Run): void {
+  const { cors } = config.settings;
   const origin = head.get("origin");
   // Browsers add it to every POST: a page that reaches a loopback port, under a name of its own, must not change replicas.
-  if (origin !== undefined && cors?.origins?.has(origin) !== true) throw closed(NOT_BY_PAGES);
+  if (origin !== undefined && cors?.origins?.has(origin) !== true) throw new RouterError("adapters_closed", NOT_BY_PAGES);
   checkContentType(head);
 }
 
-const NOT_BY_CLIENTS =
-  "Clients may not load or unload adapters at this router (spec.pool.adapters.byClients); its operator can: signalbox adapters.";
 const NOT_BY_PAGES = "Web pages may not load or unload adapters; name the page's origin in spec.listen.cors.origins.";
-
-const closed = (message: string) => new RouterError("adapters_closed", message);
 
 function notThisOne(): RouterError {
   return new RouterError("model_not_allowed", "This key may not use the model of that name, so it may not load or unload it.");
@@ -97,7 +112,7 @@ function nameIn({ lora_name: name }: Readonly<Record<string, unknown>>): string 
  * A text that begins as the engine's own where all did it, or were as asked and one at least was not; else an error document as the engine's, with what each replica said. Its
  * status is the replicas' own where all agree on one that blames the request, so that clients see what the engine thinks; else 502.
  */
-function answerTo(action: Action, name: string, answers: readonly AdapterChange[]): Answer {
+function answerTo(action: Action, name: string, answers: readonly Change[]): Answer {
   if (answers.length === 0) throw nobody();
   const failed = answers.filter(({ isDone }) => !isDone);
   // A replica that was already as asked is no failure where another one changed; where none did, the engines call it one.
@@ -125,7 +140,7 @@ const REFUSALS = {
   unload: { code: 404, type: "NotFoundError", text: "cannot be found." },
 } as const;
 
-function nothingToDo(action: Action, name: string, replicas: readonly AdapterChange[]): Answer {
+function nothingToDo(action: Action, name: string, replicas: readonly Change[]): Answer {
   const { code, type, text } = REFUSALS[action];
   const error = { message: `The lora adapter '${name}' ${text}`, type, param: null, code, replicas };
   return respondWith(code, "application/json", JSON.stringify({ error }));
@@ -135,12 +150,12 @@ function respondWith(status: number, contentType: string, body: string): Answer 
   return { status, headers: { "content-type": contentType }, body };
 }
 
-function statusOf(failed: readonly AdapterChange[]): number {
+function statusOf(failed: readonly Change[]): number {
   const [first = null, ...others] = new Set(failed.map(({ status }) => status));
   return others.length === 0 && (first === 400 || first === 404) ? first : 502;
 }
 
-const lineOf = ({ endpoint, message }: AdapterChange) => `${endpoint}: ${message}`;
+const lineOf = ({ endpoint, pool, message }: Change) => `${endpoint}${pool === undefined ? "" : ` of ${pool}`}: ${message}`;
 
 function nobody(): RouterError {
   return new RouterError("no_ready_endpoint", "No replica is in service that could do it; try again when one is.", {

@@ -1,6 +1,5 @@
 import { defineFeature } from "../../../core/contract/plugin.ts";
-import { Adapters } from "../../../core/control/adapters.ts";
-import type { AdapterAccess, RouterHost } from "../../../core/router-host.ts";
+import type { RouterHost } from "../../../core/router-host.ts";
 import type { Run } from "../../../core/run.ts";
 import { AdapterCalls } from "./adapter-calls.ts";
 
@@ -14,7 +13,7 @@ export default defineFeature({
   runsByDefault: true,
   create(_options, host) {
     const { adapters, log } = host as RouterHost;
-    const calls = host.keep(1, () => new AdapterCalls(() => adaptersOf(adapters()), log));
+    const calls = host.keep(1, () => new AdapterCalls(adapters, log));
     const route = (action: "load" | "unload") => ({
       method: "POST" as const,
       path: `/v1/${action}_lora_adapter`,
@@ -24,7 +23,3 @@ export default defineFeature({
     return { routes: [route("load"), route("unload")] };
   },
 });
-
-function adaptersOf(access: AdapterAccess | undefined): Adapters | undefined {
-  return access && new Adapters(access);
-}

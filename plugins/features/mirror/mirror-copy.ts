@@ -74,7 +74,7 @@ export class MirrorCopy implements TryOwner, BytesOwner {
   /** Ends it, if it is still under way. */
   stop(ending: MirrorEnding): void {
     if (this.#try.isOver) return;
-    this.#try.abort();
+    this.#try.drop();
     this.#ended(ending);
   }
 

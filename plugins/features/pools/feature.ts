@@ -11,9 +11,6 @@ import { poolsSection } from "./pools-config.ts";
 import { poolsLines, poolsStatus } from "./pools-shown.ts";
 import { RunningPools } from "./running-pools.ts";
 
-const NO_WORKERS =
-  "Workers tell each other of one pool, and Pool documents make several: start the router without --workers, or take the Pool documents out.";
-
 /** Runs several pools behind one router, and says which requests go to which. */
 export default sectionFeature({
   type: "pools",
@@ -29,13 +26,12 @@ export default sectionFeature({
       const configured = () => routers.begin([]);
       return { configured, metrics: () => [], closed: () => routers.close() };
     }
-    if (host.workers !== undefined) throw new Error(NO_WORKERS);
     let names: readonly string[] = [];
     const running = new RunningPools(config, routers);
     const feature: Feature<ActiveConfig> & PoolsFeature = {
       bodyKeys: running.bodyKeys,
       choosePool: (run) => journeys.choose(run as Run, running.placesFor(run as Run)),
-      fallBack: (run, error) => running.places !== undefined && journeys.fallBack(run as Run, error, running.places),
+      fallBack: (run, why) => running.places !== undefined && journeys.fallBack(run as Run, why, running.places),
       settled: (ticket) => journeys.settled(ticket as Ticket, host.log),
       explain: (outcome) => journeys.explain(outcome),
       endpointsElsewhere: () => [...routers.current.values()].flatMap(({ pool }) => pool.facts.endpoints),
@@ -47,6 +43,7 @@ export default sectionFeature({
       get routersOfPools() {
         return routers.current;
       },
+      meantFor: (outcome) => journeys.meantFor(outcome),
       dryPool: (run, parsed, front) => running.dryPool(run, parsed, front),
       status: (rule) => (rule === undefined ? { pools: poolsStatus(config, routers.current, tally) } : {}),
       metrics: () => tally.metrics(names),

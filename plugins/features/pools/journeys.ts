@@ -1,13 +1,15 @@
 import type { ErrorCode, RouterError } from "../../../core/contract/errors.ts";
 import type { AttemptFailure } from "../../../core/contract/outcome.ts";
 import type { TargetDraw } from "../../../core/contract/rewriter.ts";
+import { targetLabel } from "../../../core/report/target-label.ts";
 import { redistributes } from "../../../core/request/draw-target.ts";
+import type { MeantTarget } from "../../../core/router.ts";
 import type { Run } from "../../../core/run.ts";
 import { tellFeatures } from "../../../core/tell-features.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import type { AskedPlace, Places } from "./places.ts";
 import type { PoolPlace } from "./pool-place.ts";
-import type { PoolTally } from "./pool-tally.ts";
+import type { PoolTally, Reason } from "./pool-tally.ts";
 
 /** The pools that one request was in. */
 interface Journey {
@@ -16,20 +18,18 @@ interface Journey {
   /** The newest last. */
   readonly places: PoolPlace[];
   /** Why it left each pool but the last. */
-  readonly errors: string[];
+  readonly reasons: Reason[];
+  /** What its rule drew for it, where it gets something else in its place. */
+  meant: MeantTarget | undefined;
 }
 
-/** A pool is full, or has nobody. */
-const LEAVES: ReadonlySet<ErrorCode> = new Set([
-  ...(["queue_full", "queue_timeout", "saturated", "no_ready_endpoint", "target_unavailable", "upstream_unreachable"] as const),
-]);
 const NOBODY: ReadonlySet<ErrorCode> = new Set(["no_ready_endpoint", "target_unavailable", "upstream_unreachable"]);
-/** Tries that no replica has got a byte of. */
-const UNSENT: ReadonlySet<number | AttemptFailure> = new Set<AttemptFailure>([
-  "connect-failed",
-  "connect-timeout",
-  "saturated",
-  "removed",
+/** A pool is full, or has nobody. */
+const LEAVES: ReadonlySet<ErrorCode> = new Set([...NOBODY, ...(["queue_full", "queue_timeout", "saturated"] as const)]);
+/** Tries that no replica has worked on: it got no byte of them, or refused them because it is full. */
+const UNDONE: ReadonlySet<number | AttemptFailure> = new Set([
+  ...(["connect-failed", "connect-timeout", "saturated", "removed"] as const),
+  ...[429, 503],
 ]);
 
 /** Brings requests into pools, and on into others. It outlives configs, because requests of an older one still go on. */
@@ -45,23 +45,25 @@ export class Journeys {
     const { ticket, head } = run;
     const asked = { parsed: run.parsed!, head, key: ticket.principal?.name ?? "" };
     const { place, draw, why } = places.choose(asked);
-    this.#open.set(ticket, { asked, why, places: [place], errors: [] });
+    this.#open.set(ticket, { asked, why, places: [place], reasons: [], meant: undefined });
     enter(run, place, draw);
     run.admissions = 0;
   }
 
-  /** Whether the request goes on in another pool. */
-  fallBack(run: Run, error: RouterError, places: Places): boolean {
+  /** Whether the request goes on in another pool. `why`: see PoolSlot. */
+  fallBack(run: Run, why: RouterError | number, places: Places): boolean {
     const { ticket } = run;
+    const code = typeof why === "number" ? why : why.code;
     const journey = this.#open.get(ticket);
-    if (journey === undefined || !LEAVES.has(error.code) || !mayLeave(run)) return false;
-    const next = nextOf(run, error, journey, places);
+    if (journey === undefined || !(typeof code === "number" || LEAVES.has(code)) || !mayLeave(run)) return false;
+    const next = nextOf(run, code, journey, places);
     if (next === undefined) return false;
     const { place, draw } = next;
     const from = journey.places.at(-1)!;
-    this.#tally.fellBack(from.name, place.name, error.code);
-    journey.errors.push(error.code);
+    this.#tally.fellBack(from.name, place.name, code);
+    journey.reasons.push(code);
     journey.places.push(place);
+    journey.meant = draw?.rule === "" ? (journey.meant ?? drawnFor(run)) : undefined;
     enter(run, place, draw);
     run.admissions = place.admittedAlready;
     run.placedAt = -1;
@@ -76,13 +78,19 @@ export class Journeys {
     for (const place of journey.places.slice(0, -1)) tellFeatures(place.settled, log, (plugin) => plugin.settled(ticket));
   }
 
+  /** See PoolsFeature. */
+  meantFor(ticket: object): MeantTarget | undefined {
+    return this.#open.get(ticket)?.meant;
+  }
+
   /** Why it went where it went, in sentences. */
   explain(ticket: object): readonly string[] {
     const journey = this.#open.get(ticket);
     if (journey === undefined) return [];
-    const moves = journey.errors.map((code, index) => {
+    const moves = journey.reasons.map((code, index) => {
       const [from, to] = [journey.places[index]!, journey.places[index + 1]!];
-      return `The pool "${from.name}" could not take it (${code}), so it went on to "${to.name}".`;
+      const what = typeof code === "number" ? `a replica said ${code}` : code;
+      return `The pool "${from.name}" could not take it (${what}), so it went on to "${to.name}".`;
     });
     return [journey.why, ...moves];
   }
@@ -93,19 +101,25 @@ function mayLeave({ parsed, ticket, response }: Run): boolean {
   if (parsed!.names !== undefined || parsed!.isLookup === true || parsed!.isFollowUp === true || response.gateway !== undefined)
     return false;
   const tries = [...ticket.attempts, ...(ticket.prefill?.attempts ?? [])];
-  return tries.every(({ result }) => UNSENT.has(result));
+  return tries.every(({ result }) => UNDONE.has(result));
+}
+
+/** What a rule has drawn for it so far. */
+function drawnFor({ draw, ticket }: Run): MeantTarget | undefined {
+  const { rule, target } = draw ?? ticket.request ?? { rule: "", target: "" };
+  return rule === "" ? undefined : { rule, label: targetLabel({ name: target, pool: draw?.pool }) };
 }
 
 /** Another target of its rule, where that redistributes; else the next fallback of the first pool that it was not in yet. */
 function nextOf(
   { ticket, draw: drawn }: Run,
-  error: RouterError,
+  reason: Reason,
   { asked, places: been }: Journey,
   places: Places,
 ): { readonly place: PoolPlace; readonly draw: TargetDraw | undefined } | undefined {
   const names = been.map(({ name }) => name);
   const rule = drawn?.rule ?? ticket.request?.rule ?? "";
-  if (NOBODY.has(error.code) && rule !== "" && redistributes(rule, places.own.config)) {
+  if (NOBODY.has(reason as ErrorCode) && rule !== "" && redistributes(rule, places.own.config)) {
     const found = places.choose(asked, false, names);
     if (!names.includes(found.place.name)) return found;
   }

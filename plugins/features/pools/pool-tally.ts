@@ -1,6 +1,10 @@
+import type { ErrorCode } from "../../../core/contract/errors.ts";
 import type { MetricFamily } from "../../../core/contract/metric-family.ts";
 import { blameOf } from "../../../core/report/blame.ts";
 import type { Ticket } from "../../../core/ticket.ts";
+
+/** Why a request leaves a pool: the error that it would have got, or a replica's status. */
+export type Reason = ErrorCode | number;
 
 interface PoolCounts {
   requests: number;
@@ -12,7 +16,7 @@ interface PoolCounts {
 export class PoolTally {
   readonly #pools = new Map<string, PoolCounts>();
   /** By where from, where to, and why. */
-  readonly #fallbacks = new Map<string, { readonly from: string; readonly to: string; readonly code: string; count: number }>();
+  readonly #fallbacks = new Map<string, { readonly from: string; readonly to: string; readonly reason: Reason; count: number }>();
 
   /** Forgets pools that are not among these. */
   follow(names: ReadonlySet<string>): void {
@@ -29,9 +33,9 @@ export class PoolTally {
     if (blame === "router" || blame === "replica") counts.failed += 1;
   }
 
-  fellBack(from: string, to: string, code: string): void {
-    const key = JSON.stringify([from, to, code]);
-    const known = this.#fallbacks.get(key) ?? { from, to, code, count: 0 };
+  fellBack(from: string, to: string, reason: Reason): void {
+    const key = JSON.stringify([from, to, reason]);
+    const known = this.#fallbacks.get(key) ?? { from, to, reason, count: 0 };
     this.#fallbacks.set(key, known);
     known.count += 1;
   }
@@ -57,9 +61,12 @@ export class PoolTally {
       {
         name: "pool_fallbacks_total",
         type: "counter",
-        help: "Requests that a pool could not serve and that went on to another one, by the error that they would have got.",
+        help: "Requests that a pool could not serve and that went on to another one, by the error that they would have got, or the status with which a replica refused them.",
         labels: ["pool", "to", "error"],
-        samples: [...this.#fallbacks.values()].map(({ from, to, code, count }) => ({ values: [from, to, code], value: count })),
+        samples: [...this.#fallbacks.values()].map(({ from, to, reason, count }) => ({
+          values: [from, to, String(reason)],
+          value: count,
+        })),
       },
     ];
   }

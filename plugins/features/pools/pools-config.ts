@@ -1,11 +1,11 @@
 import { unknownPool, wrongFallback } from "../../../config/pools/check-pools.ts";
-import { FALLBACK_KEY, fallbackSchema, type PoolsConfig } from "../../../config/pools/schema.ts";
+import { FALLBACK_KEY, fallbackSchema, type PoolsConfig, shownFallback } from "../../../config/pools/schema.ts";
 import { named } from "../../../config/read/differences.ts";
 import { quoted } from "../../../config/read/problems.ts";
 import type { PlacedRule } from "../../../config/rewrites/read.ts";
 import type { ConfigAround, Section } from "../../../config/section.ts";
 import type { z } from "../../../core/contract/options.ts";
-import type { FallbackTarget, PoolPlan } from "../../../core/router-config.ts";
+import type { PoolPlan } from "../../../core/router-config.ts";
 
 type Written = z.infer<typeof fallbackSchema>;
 
@@ -36,7 +36,7 @@ export const poolsSection = {
 function refuseShared({ pools, router }: ConfigAround): void {
   const { spec } = router.document as { readonly spec: { readonly shared?: unknown } };
   if (pools.length === 0 || spec.shared === undefined) return;
-  const wanted = "one of the two: routers that agree have one pool each";
+  const wanted = "no spec.shared, or no Pool documents: routers that agree have one pool each";
   router.report(["spec", "shared"], { found: "spec.shared beside Pool documents", wanted });
 }
 
@@ -44,10 +44,6 @@ function refuseUnknownPools({ rule, resource, index }: PlacedRule, names: readon
   for (const [at, { pool }] of rule.targets.entries())
     if (pool !== undefined && !names.includes(pool))
       resource.report(["spec", "rules", index, "targets", at, "pool"], unknownPool(pool, names));
-}
-
-function shownFallback({ pool, model }: FallbackTarget) {
-  return model === undefined ? pool : { pool, modelRewrite: model };
 }
 
 /** One line of `signalbox check`. */

@@ -1,5 +1,6 @@
 import { sectionFeature } from "../../../config/feature.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { poolsFeature } from "../../../core/pools-feature.ts";
 import { endpointsElsewhere } from "../../../core/slots.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import { guardSection } from "./guard-config.ts";
@@ -16,13 +17,17 @@ export default sectionFeature({
   summary: "Counts what becomes of the requests to rewrites' targets; guards stop a target that is worse than another one.",
   section: guardSection,
   create(guards, { keep, clock, log, facts, running }) {
-    let elsewhere: () => readonly Endpoint[] = () => [];
-    const endpoints = () => [...facts().endpoints, ...elsewhere()];
     const rules = keep(1, () => new Rollouts({ clock, log, stopTarget: stopThroughConfig(running, clock) }));
     return {
-      configured({ rewriters, modules }) {
-        elsewhere = () => endpointsElsewhere(modules);
-        rules.follow(rewriters, guards, endpoints);
+      configured(config) {
+        const pools = poolsFeature(config);
+        const inPool = (pool: string): readonly Endpoint[] =>
+          pool === config.pool ? facts().endpoints : (pools?.routersOfPools.get(pool)?.pool.facts.endpoints ?? []);
+        rules.follow(config.rewriters, guards, {
+          endpoints: (pool) =>
+            pool === undefined ? [...facts().endpoints, ...endpointsElsewhere(config.modules)] : inPool(pool),
+          meantFor: (outcome) => pools?.meantFor(outcome),
+        });
       },
       settled: (ticket: Ticket) => rules.ended(ticket),
       shared: rules.shared,

@@ -8,6 +8,7 @@ import type { TargetMapping } from "../../../core/contract/rewriter.ts";
 import { thrownText } from "../../../core/contract/thrown-text.ts";
 import { wasServed } from "../../../core/report/blame.ts";
 import { targetLabel } from "../../../core/report/target-label.ts";
+import type { MeantTarget } from "../../../core/router.ts";
 import type { GuardConfig } from "./guard-config.ts";
 import { type Found, RolloutGuard } from "./rollout-guard.ts";
 import type { GuardState, TargetFigures } from "./rollout-shapes.ts";
@@ -33,14 +34,22 @@ export interface RolloutsOptions {
 interface Rule {
   /** By the targets' labels, as the counts. */
   readonly weights: ReadonlyMap<string, number>;
-  /** What replicas call each target. */
-  readonly models: ReadonlyMap<string, string>;
+  readonly targets: ReadonlyMap<string, TargetMapping["targets"][number]>;
   /** Requests that were decided before, on the router's clock, are not compared: other weights applied to them. */
   readonly weighedAtMs: number;
   readonly counts: ReadonlyMap<string, FigureCounts>;
   readonly guards: readonly RolloutGuard[];
 }
 
+/** What is known of the pools. */
+export interface PoolsAround {
+  /** Of this pool, or of all. */
+  endpoints(pool: string | undefined): readonly Endpoint[];
+  /** See PoolsFeature. */
+  meantFor(outcome: Outcome): MeantTarget | undefined;
+}
+
+const NO_POOLS: PoolsAround = { endpoints: () => [], meantFor: () => undefined };
 const NO_WEIGHTS: ReadonlyMap<string, number> = new Map();
 /** How long after its start the router may not know yet what starting replicas serve. */
 const FIRST_PROBES_MS = 10_000;
@@ -53,7 +62,7 @@ export class Rollouts {
   readonly #options: RolloutsOptions;
   readonly #startedAtMs: number;
   #rules: ReadonlyMap<string, Rule> = new Map();
-  #endpoints: () => readonly Endpoint[] = () => [];
+  #pools = NO_POOLS;
   /** Guards whose stop is under way or was not possible, and when it may be tried again. */
   readonly #waiting = new Map<RolloutGuard, number>();
 
@@ -63,13 +72,9 @@ export class Rollouts {
     this.shared = new SharedGuards(options.clock, () => [...this.#rules.values()].flatMap(({ guards }) => guards));
   }
 
-  /** Takes the rules of another config, and where its endpoints are, of all pools. What stays the same goes on. */
-  follow(
-    rewriters: ActiveConfig["rewriters"],
-    guards: readonly GuardConfig[],
-    endpoints: () => readonly Endpoint[] = () => [],
-  ): void {
-    this.#endpoints = endpoints;
+  /** Takes the rules of another config, and its pools. What stays the same goes on. */
+  follow(rewriters: ActiveConfig["rewriters"], guards: readonly GuardConfig[], pools: PoolsAround = NO_POOLS): void {
+    this.#pools = pools;
     const rules = new Map<string, Rule>();
     for (const { name, targets } of rewriters.flatMap(({ plugin }) => plugin.mappings ?? [])) {
       const own = guards.filter(({ rule }) => rule === name);
@@ -122,7 +127,7 @@ export class Rollouts {
     });
     return {
       weights,
-      models: new Map(targets.map((target) => [targetLabel(target), target.name])),
+      targets: new Map(targets.map((target) => [targetLabel(target), target])),
       weighedAtMs: isSame ? before.weighedAtMs : clock.now(),
       counts: isAnew ? new Map([...weights.keys()].map((name) => [name, new FigureCounts(clock.wall())])) : before.counts,
       guards,
@@ -139,8 +144,10 @@ export class Rollouts {
   /** A request has ended. */
   ended(outcome: Outcome): void {
     const { decision } = outcome;
-    const rule = decision === undefined || decision.rule === "" ? undefined : this.#rules.get(decision.rule);
-    const target = labelIn(rule, outcome);
+    const meant = this.#pools.meantFor(outcome);
+    const name = meant?.rule ?? decision?.rule ?? "";
+    const rule = name === "" ? undefined : this.#rules.get(name);
+    const target = meant?.label ?? labelIn(rule, outcome);
     const counts = rule?.counts.get(target);
     if (decision === undefined || rule === undefined || counts === undefined) return;
     const verdict = verdictOf(outcome, this.#isProbed(decision));
@@ -189,9 +196,9 @@ export class Rollouts {
   }
 
   /** Why the target must not be stopped: without the other one, nobody would serve the rule. */
-  #obstacle({ against }: GuardConfig, { models }: Rule): string {
-    const model = models.get(against) ?? against;
-    const isServed = this.#endpoints().some((endpoint) => isServing(endpoint) && endpoint.models.has(model));
+  #obstacle({ against }: GuardConfig, { targets }: Rule): string {
+    const { name, pool } = targets.get(against) ?? { name: against };
+    const isServed = this.#pools.endpoints(pool).some((endpoint) => isServing(endpoint) && endpoint.models.has(name));
     return isServed ? "" : `no ready replica serves ${against}`;
   }
 }

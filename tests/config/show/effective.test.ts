@@ -136,3 +136,48 @@ test("texts under keys that sound like secrets are hidden", async () => {
   assert.doesNotMatch(text, /hunter2/);
   assert.match(text, /"apiKey":"\(hidden\)","deep":\[\{"password":"\(hidden\)"\}\]/);
 });
+
+test("Pool documents are printed as configs with the same meaning, with what they have from the Router document", async () => {
+  const text = `apiVersion: signalbox/v1
+kind: Router
+spec:
+  pool: { endpoints: [{ url: http://gpu1:8000 }], probes: { readiness: { periodSeconds: 7 } } }
+  plugins: [{ type: queue, name: few }, { type: access-log }]
+  profiles: [{ plugins: [{ pluginRef: few }] }]
+  fallback: [canary]
+  retries: { backoffMs: 3 }
+---
+apiVersion: signalbox/v1
+kind: Pool
+metadata: { name: canary }
+spec:
+  models: [a, "b*"]
+  headers: { X-Who: [me] }
+  pool: { endpoints: [{ url: http://gpu2:8000, auth: { bearer: "env:SB_EFFECTIVE_KEY" } }], adapters: { byClients: false } }
+  admission: { concurrency: 4 }
+  fallback: [{ pool: default, modelRewrite: a }]
+`;
+  const first = await load(text);
+  const shown = effectiveConfig(first, {});
+  assert.doesNotMatch(JSON.stringify(shown), /sk-1/);
+  const [pool] = shown.pools;
+  const lineOf = (path: string) => pool!.origins[path]!.split(":", 2).join(":");
+  const lines = {
+    "spec.retries.backoffMs": "a.yaml:8",
+    "spec.pool.probes.readiness.periodSeconds": "a.yaml:4",
+    "spec.models": "a.yaml:14",
+    "spec.admission.concurrency": "a.yaml:17",
+    "spec.pool.adapters.byClients": "a.yaml:16",
+    "spec.pool.adapters.unlisted": "default",
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(lines).map((path) => [path, lineOf(path)])), lines);
+  for (const isEffective of [true, false]) {
+    const again = await load(configText(shown, isEffective));
+    const [before, after] = [first.pools[0]!, again.pools[0]!];
+    assert.deepEqual({ ...after, plan: undefined }, { ...before, plan: undefined });
+    assert.deepEqual(after.plan.config.pool, before.plan.config.pool);
+    assert.deepEqual(after.plan.config.profile, before.plan.config.profile);
+    assert.deepEqual(after.plan.config.features, before.plan.config.features);
+    assert.deepEqual(effectiveConfig(again, {}).pools[0]!.document, pool!.document);
+  }
+});

@@ -78,8 +78,8 @@ describe("a try", () => {
       const { parts, run, endpoints, replicas } = setUp();
       const { made, ends } = begin(run, endpoints[0], kind);
       replicas[0]!.accept();
-      made.abort();
-      made.abort();
+      made.drop();
+      made.drop();
       made.over(200, true);
       made.completed(true);
       made.failed("reset", true);

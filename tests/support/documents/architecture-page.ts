@@ -21,7 +21,10 @@ const WAY: Readonly<Record<string, { readonly slots: readonly (keyof Slots)[]; r
   "it may go on": { slots: ["answer"], next: ["decide", "respond"] },
   "its pool can't serve it": { slots: ["fallBack"], next: ["the body is parsed"] },
   decide: { slots: ["plan", "compare"], next: ["send to a replica", "its pool can't serve it"] },
-  "send to a replica": { slots: ["send", "copy", "lost", "admitAgain"], next: ["decide", "pass the response on"] },
+  "send to a replica": {
+    slots: ["send", "copy", "lost", "admitAgain"],
+    next: ["decide", "pass the response on", "its pool can't serve it"],
+  },
   "pass the response on": { slots: ["tap"], next: ["respond"] },
   respond: { slots: ["lines"], next: ["the request has ended"] },
   "the request has ended": { slots: ["settled", "explain"], next: [] },

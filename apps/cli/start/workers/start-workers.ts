@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { isatty } from "node:tty";
 import { CommandError, type Input, UsageError } from "../../../../config/command.ts";
 import type { LoadedConfig } from "../../../../config/load.ts";
+import { type Problem, problemAt } from "../../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../../config/rewrites/overlay.ts";
 import { fixedChanges } from "../../../../config/show/changes.ts";
 import { systemClock } from "../../../../core/contract/clock.ts";
@@ -70,6 +71,7 @@ async function supervise(count: number, registry: Registry, program: Program): P
     const loaded = await source.load(NO_OVERLAY);
     if (hasClusterParts(loaded, registry)) throw new CommandError(1, NO_CLUSTER);
     if (loaded.problems !== undefined) return await refuseConfig(loaded, files, registry, program);
+    if (loaded.pools.length > 0) throw new CommandError(1, NO_POOLS);
     program.watchdog.useBound(loaded.config.settings.limits.stuckMs);
     return await run(count, loaded, source, asked.urls, demo !== undefined, program);
   } finally {
@@ -79,6 +81,21 @@ async function supervise(count: number, registry: Registry, program: Program): P
 
 const NO_CLUSTER =
   "signalbox start --workers can't follow a cluster's resources: start it without --workers, and let the cluster run more pods (docs/workers.md).";
+
+const NO_POOLS =
+  "signalbox start --workers serves one pool, of which the workers tell each other: start it without --workers, or leave out the Pool documents.";
+
+/** Of a config that was changed while workers run. */
+function poolProblems({ pools, positionOf }: LoadedConfig): readonly Problem[] {
+  if (pools.length === 0) return [];
+  return [
+    problemAt(positionOf([]), [], {
+      found: `Pool documents (${pools.map(({ name }) => name).join(", ")})`,
+      wanted: "none",
+      hint: NO_POOLS,
+    }),
+  ];
+}
 
 async function run(
   count: number,
@@ -110,7 +127,7 @@ async function run(
     async load() {
       const next = await source.load(NO_OVERLAY);
       if (next.problems !== undefined) return next;
-      const problems = fixedChanges(loaded, next);
+      const problems = [...fixedChanges(loaded, next), ...poolProblems(next)];
       return problems.length === 0 ? next : { ...next, problems, config: undefined };
     },
     taken(next) {

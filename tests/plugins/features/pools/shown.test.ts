@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { topLines } from "../../../../apps/cli/commands/top.ts";
+import { greeting } from "../../../../apps/cli/start/first-probes.ts";
 import { askFor, startTestAdmin } from "../../../support/admin.ts";
 import { readFamilies } from "../../../support/metrics-page.ts";
 import {
@@ -11,16 +13,20 @@ import {
   routersOf,
   startPools,
 } from "../../../support/pools.ts";
+import { TEXTS } from "../../../support/section-modules.ts";
 
 const own = await replicaOf();
 const big = await replicaOf(["big"]);
 const canary = await replicaOf(["m"]);
 const documents = [
-  poolDocument("big", [big.url], "  models: [big]\n  admission: {}"),
+  poolDocument("big", [big.url], "  models: [big]\n  admission: {}\n  scale: {}").replace(
+    "pool: {",
+    "pool: { adapters: { byClients: false },",
+  ),
   poolDocument("canary", [canary.url]),
   rewriteDocument("split", "split", "{ modelRewrite: m, weight: 1 }, { modelRewrite: m, weight: 1, pool: canary }"),
 ].join("");
-const router = await startPools([own.url], { documents });
+const router = await startPools([own.url], { documents, spec: "  scale: {}" });
 const admin = await startTestAdmin(router.router);
 after(() => admin.close());
 const textAt = async (path: string) => (await askFor(admin.port, path)).body;
@@ -82,6 +88,54 @@ describe("what people see of several pools", () => {
     assert.equal(samplesOf("pool_panic").length, 3);
   });
 
+  it("says for each pool how many replicas it should have", async () => {
+    const { pool, wanted, pools } = await jsonAt("/scale");
+    assert.deepEqual([pool, wanted], ["default", 1]);
+    assert.deepEqual(
+      pools.map((each: { pool: string; wanted: number }) => [each.pool, each.wanted]),
+      [["big", 1]],
+    );
+    assert.deepEqual([(await jsonAt("/scale?pool=big")).wanted, (await jsonAt("/scale?pool=big")).pools], [1, undefined]);
+    assert.deepEqual(await jsonAt("/scale?pool=big&model=m"), { pool: "big", model: "m", wanted: 0, underWay: 0, work: 0 });
+    assert.match(
+      await textAt("/scale?pool=canary"),
+      /Nobody counts how many replicas the pool \\"canary\\".*\\"default\\", \\"big\\"/,
+    );
+    const metric = "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/signalbox-wanted-replicas";
+    const labelsAt = async (query: string) =>
+      (await jsonAt(`${metric}${query}`)).items.map(({ metricLabels }: { metricLabels: object }) => metricLabels);
+    assert.deepEqual(await labelsAt(""), [{ pool: "default" }, { pool: "big" }]);
+    assert.deepEqual(await labelsAt("?labelSelector=pool=big,model=big"), [{ pool: "big", model: "big" }]);
+  });
+
+  it("saves the facts of each pool", async () => {
+    const { endpoints, pools } = await jsonAt("/api/v1/facts");
+    assert.deepEqual([endpoints.length, Object.keys(pools)], [1, ["big", "canary"]]);
+    assert.deepEqual(pools.big.endpoints[0].models, ["big"]);
+    assert.equal(pools.big.pools, undefined);
+  });
+
+  it("has a line for each pool in top and status", async () => {
+    const status = await jsonAt("/status");
+    const [line] = topLines(status, TEXTS, "name", { columns: 200, rows: 40 }).filter((each) => each.startsWith("pool big"));
+    assert.equal(line, "pool big: 1 of 1 replicas ready; 1 requests, 0 failed");
+    const shown = TEXTS.flatMap((text) => text.router?.(status) ?? []);
+    assert.equal(shown.filter((each) => /^pool (big|canary): 1 of 1/.test(each)).length, 2);
+  });
+
+  it("greets with each pool", () => {
+    assert.equal(
+      greeting("http://r", router.router),
+      [
+        "Signalbox is listening on http://r for 3 pools",
+        'Pool "default": 1 of 1 replicas ready, models: m',
+        'Pool "big": 1 of 1 replicas ready, models: big',
+        'Pool "canary": 1 of 1 replicas ready, models: m',
+        "",
+      ].join("\n"),
+    );
+  });
+
   it("drains an endpoint of any pool", async () => {
     const { name } = routersOf(router.router).get("canary")!.pool.facts.endpoints[0]!;
     const change = async (what: string) => {
@@ -107,5 +161,34 @@ describe("what people see of several pools", () => {
     const { decisions } = await jsonAt("/decisions?limit=1");
     assert.equal(typeof decisions[0].pool, "string");
     assert.match(decisions[0].notes.join(), /pool/);
+  });
+
+  it("has adapters loaded in all pools, or in the one that is named, and shows who has them", async () => {
+    const post = async (url: string, body: object) => {
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+      return { status: response.status, text: await response.text() };
+    };
+    const before = [own, big, canary].map(({ requests }) => requests.length);
+    const asked = () => [own, big, canary].map(({ requests }, at) => requests.length - before[at]!);
+    const load = `${router.url}/v1/load_lora_adapter`;
+    const { status, text } = await post(load, { lora_name: "v1", lora_path: "/v1" });
+    assert.equal(status, 200, text);
+    for (const pool of ["default", "canary"]) assert.match(text, new RegExp(`^\\S+ of ${pool}: `, "m"));
+    assert.deepEqual(asked(), [1, 0, 1], "the pool big does not let clients do it");
+    assert.equal((await post(`${load}?pool=canary`, { lora_name: "v2", lora_path: "/v2" })).status, 200);
+    assert.deepEqual(asked(), [1, 0, 2]);
+    assert.match((await post(`${load}?pool=big`, { lora_name: "v1" })).text, /adapters_closed/);
+    assert.match((await post(`${load}?pool=none`, { lora_name: "v1" })).text, /No pool has that name/);
+    const api = `http://127.0.0.1:${admin.port}/api/v1/adapters/v1/load`;
+    assert.equal((await post(api, { path: "/v1", pool: "big" })).status, 200);
+    assert.deepEqual(asked(), [1, 1, 2]);
+    assert.match((await post(api, { pool: "none" })).text, /unknown_pool.*default, big, canary/);
+    const { name: endpoint } = routersOf(router.router).get("big")!.pool.facts.endpoints[0]!;
+    assert.equal((await post(api, { path: "/v1", endpoint })).status, 200);
+    assert.deepEqual(asked(), [1, 2, 2]);
+    const places = (await jsonAt("/api/v1/adapters")).adapters as readonly { name: string; loaded: readonly string[] }[];
+    const endpoints = [router.router, routersOf(router.router).get("canary")!].map(({ pool }) => pool.facts.endpoints[0]!.name);
+    assert.deepEqual(places.find(({ name }) => name === "m")?.loaded, endpoints, "the target of a rule");
   });
 });

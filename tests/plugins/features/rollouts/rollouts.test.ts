@@ -35,7 +35,7 @@ function setUp({ guards = [GUARD], endpoints = serving("v1", "v2"), stop = (asyn
     plugin: { clientModels: [], draw: () => undefined, mappings: [makeMapping("food/0", weights)] },
   });
   const weigh = (v1: number, v2: number, next: readonly GuardConfig[] = guards) =>
-    rollouts.follow([rewriter({ v1, v2 })], next, () => state.endpoints);
+    rollouts.follow([rewriter({ v1, v2 })], next, { endpoints: () => state.endpoints, meantFor: () => undefined });
   weigh(50, 50);
   const end = (target: string, overrides: Partial<Outcome> = {}, atMs = clock.now()) =>
     rollouts.ended(makeOutcome({ decision: makeDecision({ rule: "food/0", target, atMs }), ...overrides }));
@@ -180,11 +180,12 @@ describe("a guard", () => {
     assert.deepEqual([stops.length, guard()?.state], [1, "stopped"]);
   });
 
-  for (const [listed, stopped] of [
-    ["v1", 0],
-    ["v1@a", 1],
+  for (const [listed, where, stopped] of [
+    ["v1", "p", 0],
+    ["v1@a", "p", 1],
+    ["v1@a", "q", 0],
   ] as const)
-    it(`knows the other one in another pool by what replicas there call it: v1@a, where they list ${listed}`, async () => {
+    it(`knows the other one by its name in its pool: v1@a in p, where replicas in ${where} list ${listed}`, async () => {
       const { rollouts, end, stops } = setUp();
       const targets = [
         { name: "v1@a", pool: "p", weight: 50 },
@@ -192,7 +193,10 @@ describe("a guard", () => {
       ];
       const plugin = { clientModels: [], draw: () => undefined, mappings: [makeMapping("food/0", {}, { targets })] };
       const against = { ...GUARD, against: "v1@a@p" };
-      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [against], () => serving(listed));
+      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [against], {
+        endpoints: (pool) => (pool === where ? serving(listed) : []),
+        meantFor: () => undefined,
+      });
       for (let n = 0; n < 20; n++) {
         end("v1@a", { pool: "p" });
         end("v2", { status: 500 });

@@ -31,7 +31,10 @@ function guardRouters(count: number) {
     const weigh = (v2: number) => {
       const mappings = [makeMapping("food/0", { v1: 50, v2 })];
       const plugin = { clientModels: [], draw: () => undefined, mappings };
-      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [SHARED], () => endpoints);
+      rollouts.follow([{ name: "food", type: "model-rewrite", plugin }], [SHARED], {
+        endpoints: () => endpoints,
+        meantFor: () => undefined,
+      });
     };
     weigh(50);
     all.push({ rollouts, weigh });
