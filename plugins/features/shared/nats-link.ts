@@ -1,8 +1,9 @@
+import { createConnection } from "node:net";
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { Clock } from "../../../core/contract/clock.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
 import type { Link, LinkEvents } from "../../../core/pool/carrier.ts";
+import type { Services } from "../../../core/services.ts";
 import { ANSWER_MS, RETRY_MS, type Store, type StorePlace } from "./link.ts";
 
 // The only file that knows NATS. It is loaded only by programs whose config names one.
@@ -22,25 +23,28 @@ export async function loadNats(): Promise<void> {
 
 /** A subject of a NATS server: what is published there is kept nowhere. */
 export function natsStore(place: StorePlace): Store {
-  return { text: place.url, open: (channel, events, { clock }) => new NatsLink(place, channel, events, clock) };
+  return { text: place.url, open: (channel, events, services) => new NatsLink(place, channel, events, services) };
 }
+
+const DEFAULT_PORT = 4222;
 
 class NatsLink implements Link {
   readonly #place: StorePlace;
   readonly #subject: string;
   readonly #events: LinkEvents;
-  readonly #clock: Clock;
+  readonly #services: Services;
+  #hasToldTooLong = false;
   #connection: NatsConnection | undefined;
   #isUp = false;
   #isClosed = false;
   #cancelRetry: () => void = () => {};
 
-  constructor(place: StorePlace, channel: string, events: LinkEvents, clock: Clock) {
+  constructor(place: StorePlace, channel: string, events: LinkEvents, services: Services) {
     this.#place = place;
     // Dots would make levels of it.
     this.#subject = channel.replaceAll(":", ".");
     this.#events = events;
-    this.#clock = clock;
+    this.#services = services;
     void this.#connect();
   }
 
@@ -49,7 +53,9 @@ class NatsLink implements Link {
     try {
       this.#connection?.publish(this.#subject, message);
     } catch (thrown) {
-      this.#down(thrownMessage(thrown));
+      // Whether the connection is gone its own status says.
+      this.#events.lost();
+      this.#tooLong(message.length, thrownMessage(thrown));
     }
   }
 
@@ -62,14 +68,24 @@ class NatsLink implements Link {
     if (!this.#isUp) return closeNow();
     // What was published last is on its way still. A server that does not answer is waited for no longer than otherwise: the client
     // would try to reach it for ever.
-    const cancel = this.#clock.after(ANSWER_MS, closeNow);
+    const cancel = this.#services.clock.after(ANSWER_MS, closeNow);
     void connection.drain().catch(closeNow).finally(cancel);
   }
 
-  /** Its own retries begin only behind the first success. */
+  #tooLong(chars: number, cause: string): void {
+    const most = this.#connection?.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    if (this.#hasToldTooLong || chars <= most) return;
+    this.#hasToldTooLong = true;
+    this.#services.log.warn("The NATS server takes no messages as long as routers have for each other: raise its max_payload", {
+      ...{ chars, maxPayload: most, cause },
+    });
+  }
+
   async #connect(): Promise<void> {
     if (client === undefined) throw new Error(`${PACKAGE} is not loaded`);
     try {
+      await greeting(this.#place.url);
+      if (this.#isClosed) return;
       const connection = await client.connect(this.#options());
       this.#connection = connection;
       if (this.#isClosed) return void (await connection.close());
@@ -79,14 +95,12 @@ class NatsLink implements Link {
         },
       });
       this.#up();
-      for await (const { type } of connection.status()) {
-        if (type === "reconnect") this.#up();
-        else if (type === "disconnect" || type === "staleConnection") this.#down("the connection was closed");
-      }
+      const closed = await connection.closed();
+      this.#down(closed === undefined ? "the connection was closed" : closed.message);
     } catch (thrown) {
       this.#down(thrownMessage(thrown));
     }
-    if (!this.#isClosed) this.#cancelRetry = this.#clock.after(RETRY_MS, () => void this.#connect());
+    if (!this.#isClosed) this.#cancelRetry = this.#services.clock.after(RETRY_MS, () => void this.#connect());
   }
 
   #options() {
@@ -99,8 +113,8 @@ class NatsLink implements Link {
       timeout: ANSWER_MS,
       pingInterval: ANSWER_MS,
       maxPingOut: 2,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: RETRY_MS,
+      // The link makes the next connection itself, see greeting.
+      reconnect: false,
       ignoreClusterUpdates: true,
     };
   }
@@ -114,4 +128,24 @@ class NatsLink implements Link {
     this.#isUp = false;
     if (!this.#isClosed) this.#events.down(printable(why));
   }
+}
+
+/**
+ * Waits until the server says its first words. The client leaves open each connection to a server that takes it and says nothing, one for
+ * each try, so it is only called for one that speaks. Rejects with an Error when there is none.
+ */
+function greeting(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || DEFAULT_PORT });
+    const end = (error?: Error) => {
+      socket.destroy();
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    socket.setTimeout(ANSWER_MS, () => end(new Error("the server says nothing")));
+    socket.once("data", () => end());
+    socket.on("error", end);
+    socket.once("close", () => reject(new Error("the connection was closed")));
+  });
 }

@@ -35,6 +35,7 @@ class RedisLink implements Link {
   readonly #publisher: Redis;
   readonly #subscriber: Redis;
   #isSubscribed = false;
+  #isUp = false;
   #isClosed = false;
   #unanswered = 0;
 
@@ -45,8 +46,16 @@ class RedisLink implements Link {
     this.#publisher = new client.Redis(place.url, optionsOf(place));
     this.#subscriber = new client.Redis(place.url, optionsOf(place));
     for (const connection of [this.#publisher, this.#subscriber]) {
-      connection.on("error", (error: Error) => this.#down(error.message));
-      connection.on("close", () => this.#down("the connection was closed"));
+      // Why it was closed, such as a wrong password, is said before.
+      let fault = "";
+      connection.on("error", (error: Error) => {
+        fault = error.message;
+        this.#down(fault);
+      });
+      connection.on("close", () => {
+        this.#down(fault === "" ? "the connection was closed" : fault);
+        fault = "";
+      });
     }
     this.#publisher.on("ready", () => this.#maybeUp());
     this.#subscriber.on("ready", () => void this.#subscribe());
@@ -54,17 +63,22 @@ class RedisLink implements Link {
   }
 
   publish(message: string): void {
-    if (this.#publisher.status !== "ready" || this.#unanswered >= MOST_UNANSWERED) return this.#events.lost();
+    if (!this.#isUp || this.#unanswered >= MOST_UNANSWERED) return this.#events.lost();
     this.#unanswered += 1;
     const end = () => {
       this.#unanswered -= 1;
     };
     this.#publisher.publish(this.#channel, message).then(end, (thrown: unknown) => {
       end();
-      this.#down(thrownMessage(thrown));
-      // One that does not answer is left: its connection may be dead.
-      if (!this.#isClosed && this.#publisher.status === "ready") this.#publisher.disconnect(true);
+      if (this.#isUp && !this.#isClosed) this.#leave(thrownMessage(thrown));
     });
+  }
+
+  /** A store that does not answer: both connections may be dead, and it is up again when it has answered on both. */
+  #leave(why: string): void {
+    this.#down(why);
+    this.#isSubscribed = false;
+    for (const connection of [this.#publisher, this.#subscriber]) if (connection.status === "ready") connection.disconnect(true);
   }
 
   close(): void {
@@ -102,10 +116,13 @@ class RedisLink implements Link {
   }
 
   #maybeUp(): void {
-    if (!this.#isClosed && this.#isSubscribed && this.#publisher.status === "ready") this.#events.up();
+    if (this.#isClosed || !this.#isSubscribed || this.#publisher.status !== "ready") return;
+    this.#isUp = true;
+    this.#events.up();
   }
 
   #down(why: string): void {
+    this.#isUp = false;
     if (this.#subscriber.status !== "ready") this.#isSubscribed = false;
     if (!this.#isClosed) this.#events.down(printable(why));
   }
