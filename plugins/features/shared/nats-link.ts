@@ -1,9 +1,10 @@
-import { createConnection } from "node:net";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { parseEndpointUrl } from "../../../core/contract/endpoint-url.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
 import type { Link, LinkEvents } from "../../../core/pool/carrier.ts";
 import type { Services } from "../../../core/services.ts";
+import { openSocket } from "../../../core/wire/open-socket.ts";
 import { ANSWER_MS, RETRY_MS, type Store, type StorePlace } from "./link.ts";
 
 // The only file that knows NATS. It is loaded only by programs whose config names one.
@@ -136,15 +137,19 @@ class NatsLink implements Link {
  */
 function greeting(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
+  const address = parseEndpointUrl(`http://${hostname}:${Number(port) || DEFAULT_PORT}`);
   return new Promise((resolve, reject) => {
-    const socket = createConnection({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || DEFAULT_PORT });
     const end = (error?: Error) => {
       socket.destroy();
       if (error === undefined) resolve();
       else reject(error);
     };
+    const socket = openSocket(
+      address,
+      () => {},
+      () => end(),
+    );
     socket.setTimeout(ANSWER_MS, () => end(new Error("the server says nothing")));
-    socket.once("data", () => end());
     socket.on("error", end);
     socket.once("close", () => reject(new Error("the connection was closed")));
   });
