@@ -7,7 +7,7 @@ import type { MeantTarget } from "../../../core/router.ts";
 import type { Run } from "../../../core/run.ts";
 import { tellFeatures } from "../../../core/tell-features.ts";
 import type { Ticket } from "../../../core/ticket.ts";
-import type { AskedPlace, Places } from "./places.ts";
+import type { AskedPlace, Places } from "./pool-choice.ts";
 import type { PoolPlace } from "./pool-place.ts";
 import type { PoolTally, Reason } from "./pool-tally.ts";
 

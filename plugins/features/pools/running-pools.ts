@@ -4,7 +4,7 @@ import type { ParsedBody } from "../../../core/contract/request.ts";
 import type { DryPool } from "../../../core/router.ts";
 import type { RouterParts } from "../../../core/router-parts.ts";
 import type { AskedRun, Run } from "../../../core/run.ts";
-import { Places } from "./places.ts";
+import { Places } from "./pool-choice.ts";
 import { type HeldPool, heldPool } from "./pool-place.ts";
 import type { PoolRouters, PreparedPool } from "./pool-routers.ts";
 

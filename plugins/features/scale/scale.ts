@@ -5,7 +5,7 @@ import type { RouterAccess } from "../../../core/router-host.ts";
 import type { Run } from "../../../core/run.ts";
 import { Recent } from "./recent.ts";
 import type { ScaleSettings } from "./scale-config.ts";
-import { wantedReplicas } from "./wanted.ts";
+import { wantedReplicas } from "./wanted-replicas.ts";
 
 const SAMPLE_MS = 1_000;
 /** Models told apart: clients may name any number of them. */

@@ -6,7 +6,7 @@ import { bearerFor } from "../../../core/wire/bearer.ts";
 import { replicaTlsFor } from "../../../core/wire/replica-tls.ts";
 import { CREDENTIALS } from "../../../core/wire/request-headers.ts";
 import { type Answered, type Question, whoHas } from "./asking.ts";
-import { keyOf } from "./places.ts";
+import { keyOf } from "./holders.ts";
 import { tooManyQuestions } from "./refusals.ts";
 
 /** Each may have connections to sixteen replicas. */

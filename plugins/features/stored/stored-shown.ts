@@ -3,8 +3,8 @@ import { whole } from "../../../core/report/number-text.ts";
 import type { Stored } from "./stored.ts";
 
 /** What is known, as JSON; null as long as nobody has stored or named anything. It has no ids. */
-export function storedStatus({ places, counts, questions }: Stored) {
-  const { size, bytes } = places;
+export function storedStatus({ holders, counts, questions }: Stored) {
+  const { size, bytes } = holders;
   const isUsed = size > 0 || Object.values(counts).some((count) => count > 0);
   return isUsed ? { places: size, bytes, asked: questions.asked, ...counts } : null;
 }
@@ -20,7 +20,7 @@ export function storedLines({ stored = null }: { readonly stored?: StoredStatus 
   ];
 }
 
-export function storedMetrics({ places, counts, questions }: Stored): readonly MetricFamily[] {
+export function storedMetrics({ holders, counts, questions }: Stored): readonly MetricFamily[] {
   const one = (value: number) => [{ values: [], value }];
   const each = (all: Readonly<Record<string, number>>) => Object.entries(all).map(([name, value]) => ({ values: [name], value }));
   return [
@@ -29,14 +29,14 @@ export function storedMetrics({ places, counts, questions }: Stored): readonly M
       type: "gauge",
       help: "Stored responses, files, batches and conversations whose replica is known.",
       labels: [],
-      samples: one(places.size),
+      samples: one(holders.size),
     },
     {
       name: "stored_bytes",
       type: "gauge",
       help: "Bytes of memory for those places.",
       labels: [],
-      samples: one(places.bytes),
+      samples: one(holders.bytes),
     },
     {
       name: "stored_requests_total",
@@ -55,9 +55,9 @@ export function storedMetrics({ places, counts, questions }: Stored): readonly M
     {
       name: "stored_places_forgotten_total",
       type: "counter",
-      help: "Places that were forgotten: unused for too long, or pushed out by newer ones.",
+      help: "Holders that were forgotten: unused for too long, or pushed out by newer ones.",
       labels: ["reason"],
-      samples: each({ expired: places.forgotten.expired, pushed_out: places.forgotten.pushedOut }),
+      samples: each({ expired: holders.forgotten.expired, pushed_out: holders.forgotten.pushedOut }),
     },
   ];
 }

@@ -7,11 +7,11 @@ import type { Run } from "../../../core/run.ts";
 import { FirstIdTap, LONGEST_ID } from "../../../core/stream/first-id-tap.ts";
 import type { Answered } from "./asking.ts";
 import { DocumentTap } from "./document-tap.ts";
+import { type Holder, Holders } from "./holders.ts";
 import { answering, canAnswer, HoldingPool } from "./holding-pool.ts";
-import { type Place, Places } from "./places.ts";
 import { Questions } from "./questions.ts";
 import { doubled, notAllAnswered, notOfClient, notServed, replicaGone, replicaLeaves } from "./refusals.ts";
-import { SharedPlaces } from "./shared-places.ts";
+import { SharedHolders } from "./shared-holders.ts";
 import type { StoredSettings } from "./stored-config.ts";
 
 /** The type of the parser that serves nothing else. */
@@ -22,9 +22,9 @@ const FILES_OF_BATCH = ["output_file_id", "error_file_id"];
 
 /** Finds the replica that keeps what a request names. It outlives configs. */
 export class Stored {
-  readonly places = new Places();
+  readonly holders = new Holders();
   readonly questions: Questions;
-  readonly shared: SharedPlaces;
+  readonly shared: SharedHolders;
   /** Requests that named something: by what the router knew of it. */
   readonly counts = { known: 0, found: 0, nobodys: 0, refused: 0, gone: 0 };
   readonly #clock: Clock;
@@ -36,14 +36,14 @@ export class Stored {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.questions = new Questions(clock);
-    this.shared = new SharedPlaces(this.places, clock);
+    this.shared = new SharedHolders(this.holders, clock);
   }
 
   use(settings: StoredSettings): void {
     this.#stopSweeping?.();
     this.#settings = settings.isOn ? settings : undefined;
     const maxBytes = settings.isOn ? settings.maxBytes : 0;
-    this.places.shrink(maxBytes);
+    this.holders.shrink(maxBytes);
     this.shared.use(maxBytes);
     if (settings.isOn) this.#stopSweeping = this.#clock.every(Math.max(1_000, settings.ttlMs / SWEEPS), () => this.#sweep());
   }
@@ -69,11 +69,11 @@ export class Stored {
     const { names, isLookup = false, makes = "" } = run.parsed!;
     if (this.#settings === undefined && run.ticket.api === STORED_PATHS) throw notServed({ kind: names?.kind ?? makes });
     if (names === undefined || this.#settings === undefined) return undefined;
-    const place = this.places.find(tenantOf(run), names, this.#clock.now());
-    if (place?.isDoubled) throw doubled(names, isLookup);
-    if (place !== undefined) {
+    const holder = this.holders.find(tenantOf(run), names, this.#clock.now());
+    if (holder?.isDoubled) throw doubled(names, isLookup);
+    if (holder !== undefined) {
       this.counts.known += 1;
-      this.#send(run, names, place);
+      this.#send(run, names, holder);
       return undefined;
     }
     return this.#findOut(run, owner, names, this.#settings);
@@ -85,7 +85,7 @@ export class Stored {
     if (this.#settings === undefined || status >= 300 || (makes === undefined && isLookup !== true)) return undefined;
     const tenant = tenantOf(run);
     if (names !== undefined && isDeletion(run, names)) {
-      this.places.forget(tenant, names);
+      this.holders.forget(tenant, names);
       this.shared.deleted(tenant, names);
     }
     const endpoint = run.parts.pool.facts.endpoints.find(({ name }) => name === run.ticket.endpoint);
@@ -105,7 +105,7 @@ export class Stored {
     const isLookup = run.parsed!.isLookup === true;
     const asks = settings.unknown === "ask" || (settings.unknown === "auto" && principal === undefined);
     // What is known of another client is not looked for.
-    if (!asks || this.places.isKnown(names)) {
+    if (!asks || this.holders.isKnown(names)) {
       this.counts.refused += 1;
       throw notOfClient(names, isLookup);
     }
@@ -126,27 +126,27 @@ export class Stored {
     // Another client may have made it, or something of that id, meanwhile.
     const tenant = tenantOf(run);
     const nowMs = this.#clock.now();
-    const known = this.places.find(tenant, names, nowMs);
-    if (known === undefined && this.places.isKnown(names)) throw notOfClient(names, run.parsed!.isLookup === true);
+    const known = this.holders.find(tenant, names, nowMs);
+    if (known === undefined && this.holders.isKnown(names)) throw notOfClient(names, run.parsed!.isLookup === true);
     this.counts.found += 1;
     if (known === undefined) this.#learn(tenant, names, holder, false);
     this.#send(run, names, known ?? { endpoint: holder.name, href: holder.url.href, isDoubled: false, usedAtMs: nowMs });
   }
 
   /** From now on the request knows of the one replica only. */
-  #send(run: Run, names: KeptObject, place: Place): void {
+  #send(run: Run, names: KeptObject, holder: Holder): void {
     const isLookup = run.parsed!.isLookup === true;
-    run.pool = new HoldingPool(run.parts.pool, (endpoints) => this.#holder(endpoints, names, place, isLookup));
+    run.pool = new HoldingPool(run.parts.pool, (endpoints) => this.#holder(endpoints, names, holder, isLookup));
     try {
       // A client whose replica is gone is told so before it waits for room.
-      this.#holder(run.parts.pool.facts.endpoints, names, place, isLookup);
+      this.#holder(run.parts.pool.facts.endpoints, names, holder, isLookup);
     } catch (gone) {
       this.counts.gone += 1;
       throw gone;
     }
   }
 
-  #holder(endpoints: readonly Endpoint[], names: KeptObject, { endpoint, href }: Place, isLookup: boolean): Endpoint {
+  #holder(endpoints: readonly Endpoint[], names: KeptObject, { endpoint, href }: Holder, isLookup: boolean): Endpoint {
     const holder = endpoints.find(({ name, url }) => name === endpoint && url.href === href);
     if (holder === undefined || this.#ended.has(endpoint)) throw replicaGone(names, isLookup);
     if (isLookup) return answering(holder);
@@ -156,13 +156,13 @@ export class Stored {
 
   #learn(tenant: string, { kind, id }: { kind: string; id: unknown }, endpoint: Endpoint, isNew: boolean): void {
     if (typeof id !== "string" || id === "" || id.length > LONGEST_ID || this.#settings === undefined) return;
-    this.places.learn(tenant, { kind, id }, endpoint, isNew, this.#clock.now());
-    this.places.shrink(this.#settings.maxBytes);
+    this.holders.learn(tenant, { kind, id }, endpoint, isNew, this.#clock.now());
+    this.holders.shrink(this.#settings.maxBytes);
     this.shared.learned(tenant, { kind, id });
   }
 
   #sweep(): void {
-    this.places.expire(this.#clock.now() - (this.#settings?.ttlMs ?? 0));
+    this.holders.expire(this.#clock.now() - (this.#settings?.ttlMs ?? 0));
   }
 }
 

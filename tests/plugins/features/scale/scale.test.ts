@@ -9,7 +9,7 @@ import type { Run } from "../../../../core/run.ts";
 import { factsOf } from "../../../../core/state/facts.ts";
 import { Scale } from "../../../../plugins/features/scale/scale.ts";
 import { type ScaleSettings, scaleSection } from "../../../../plugins/features/scale/scale-config.ts";
-import { wantedReplicas } from "../../../../plugins/features/scale/wanted.ts";
+import { wantedReplicas } from "../../../../plugins/features/scale/wanted-replicas.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 

@@ -15,8 +15,8 @@ import { sessionsSection } from "../../../../plugins/features/sessions/sessions-
 import { SharedSessions } from "../../../../plugins/features/sessions/shared-sessions.ts";
 import { FeatureFacts } from "../../../../plugins/features/shared/feature-facts.ts";
 import { Outbox } from "../../../../plugins/features/shared/outbox.ts";
-import { Places } from "../../../../plugins/features/stored/places.ts";
-import { SharedPlaces } from "../../../../plugins/features/stored/shared-places.ts";
+import { Holders } from "../../../../plugins/features/stored/holders.ts";
+import { SharedHolders } from "../../../../plugins/features/stored/shared-holders.ts";
 import { makeEndpoints } from "../../../support/endpoints.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
@@ -37,7 +37,7 @@ const FEATURES: readonly (readonly [name: string, make: () => SharedFacts, usual
 ];
 
 function placesOf(): SharedFacts {
-  const shared = new SharedPlaces(new Places(), clock);
+  const shared = new SharedHolders(new Holders(), clock);
   shared.use(100_000);
   shared.follow(endpoints);
   return shared;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Places } from "../../../../plugins/features/stored/places.ts";
+import { Holders } from "../../../../plugins/features/stored/holders.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
 
 const [a, b] = [makeEndpoint(0), makeEndpoint(1)];
@@ -8,7 +8,7 @@ const file = (id: string) => ({ kind: "files", id });
 
 describe("the places of what replicas keep", () => {
   it("are of one tenant, and one kind", () => {
-    const places = new Places();
+    const places = new Holders();
     places.learn("one", file("1"), a, true, 0);
     assert.equal(places.find("one", file("1"), 0)?.endpoint, a.name);
     assert.equal(places.find("two", file("1"), 0), undefined);
@@ -22,7 +22,7 @@ describe("the places of what replicas keep", () => {
   });
 
   it("are unsure where two replicas made the same id, and stay so", () => {
-    const places = new Places();
+    const places = new Holders();
     places.learn("", file("1"), a, true, 0);
     places.learn("", file("1"), a, true, 0);
     assert.equal(places.find("", file("1"), 0)?.isDoubled, false);
@@ -33,7 +33,7 @@ describe("the places of what replicas keep", () => {
   });
 
   it("take no more memory than they may: the tenant with the most loses what it has not used for longest", () => {
-    const places = new Places();
+    const places = new Holders();
     places.learn("small", file("first"), a, true, 0);
     for (let index = 0; index < 1_000; index++) {
       places.learn("large", file(`file_${index}`), a, true, index);
@@ -50,7 +50,7 @@ describe("the places of what replicas keep", () => {
   });
 
   it("are forgotten when nobody has asked for so long", () => {
-    const places = new Places();
+    const places = new Holders();
     places.learn("one", file("1"), a, true, 0);
     places.learn("one", file("2"), a, true, 10);
     places.find("one", file("1"), 20);

@@ -5,7 +5,7 @@ import type { KeptObject } from "../../../core/contract/request.ts";
 import type { SharedFact, SharedFacts } from "../../../core/contract/slots/shared.ts";
 import { UnsaidFacts } from "../../../core/state/unsaid-facts.ts";
 import { LONGEST_ID } from "../../../core/stream/first-id-tap.ts";
-import type { Places } from "./places.ts";
+import type { Holders } from "./holders.ts";
 
 const MOST_TENANT_CHARS = 1_000;
 const KIND = /^[a-z_]{1,32}$/;
@@ -14,8 +14,8 @@ const MOST_URL_CHARS = 2_048;
 const DELETED = "";
 
 /** Tells other routers which replica keeps what, and takes what they know. */
-export class SharedPlaces implements SharedFacts {
-  readonly #places: Places;
+export class SharedHolders implements SharedFacts {
+  readonly #holders: Holders;
   readonly #clock: Time;
   readonly #known = new UnsaidFacts<string>();
   readonly #deleted = new UnsaidFacts<string>();
@@ -23,8 +23,8 @@ export class SharedPlaces implements SharedFacts {
   /** 0 while nothing is kept here. */
   #maxBytes = 0;
 
-  constructor(places: Places, clock: Time) {
-    this.#places = places;
+  constructor(holders: Holders, clock: Time) {
+    this.#holders = holders;
     this.#clock = clock;
   }
 
@@ -58,9 +58,9 @@ export class SharedPlaces implements SharedFacts {
     for (const key of this.#known.take()) {
       const words = wordsOf(key);
       const [tenant, kind, id] = words;
-      const place = this.#places.look(tenant, { kind, id });
-      if (place === undefined) this.#known.forget(key);
-      else yield [...words, place.href, place.isDoubled ? 1 : 0, Math.round(this.#clock.now() - place.usedAtMs)];
+      const holder = this.#holders.look(tenant, { kind, id });
+      if (holder === undefined) this.#known.forget(key);
+      else yield [...words, holder.href, holder.isDoubled ? 1 : 0, Math.round(this.#clock.now() - holder.usedAtMs)];
     }
   }
 
@@ -75,7 +75,7 @@ export class SharedPlaces implements SharedFacts {
     const named = { kind: text(kindField, LONGEST_ID), id: text(idField, LONGEST_ID) };
     if (!KIND.test(named.kind) || named.id === "") throw new BadFact("nothing that is kept");
     const href = text(hrefField, MOST_URL_CHARS);
-    if (href === DELETED) return this.#places.forget(tenant, named);
+    if (href === DELETED) return this.#holders.forget(tenant, named);
     const usedAtMs = this.#clock.now() - Math.max(0, moment(idleMs));
     const endpoint = this.#endpoints.get(href);
     if (endpoint === undefined) return;
@@ -85,13 +85,13 @@ export class SharedPlaces implements SharedFacts {
   gone(): void {}
 
   #hear(tenant: string, named: KeptObject, endpoint: Endpoint, isDoubled: boolean, usedAtMs: number): void {
-    const known = this.#places.look(tenant, named);
+    const known = this.#holders.look(tenant, named);
     const isSame = known?.href === endpoint.url.href;
     // Two replicas that both exist have something of that id.
     const isNowDoubled = isDoubled || (known !== undefined && (known.isDoubled || (!isSame && this.#endpoints.has(known.href))));
     if (isSame && known.isDoubled === isNowDoubled) return;
-    this.#places.put(tenant, named, endpoint, isNowDoubled, usedAtMs);
-    this.#places.shrink(this.#maxBytes);
+    this.#holders.put(tenant, named, endpoint, isNowDoubled, usedAtMs);
+    this.#holders.shrink(this.#maxBytes);
     // Whoever comes later may have missed it.
     this.#known.remember(keyOf(tenant, named));
   }

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
-import { Places } from "../../../../plugins/features/stored/places.ts";
-import { SharedPlaces } from "../../../../plugins/features/stored/shared-places.ts";
+import { Holders } from "../../../../plugins/features/stored/holders.ts";
+import { SharedHolders } from "../../../../plugins/features/stored/shared-holders.ts";
 import { TestRouters } from "../shared/routers.ts";
 
 const file = (id: string) => ({ kind: "files", id });
 
 /** Routers that agree, each with its table of places. */
 function placeRouters(count: number) {
-  const tables: { readonly places: Places; readonly shared: SharedPlaces }[] = [];
+  const tables: { readonly places: Holders; readonly shared: SharedHolders }[] = [];
   const routers = new TestRouters(0, count, (clock) => {
-    const places = new Places();
-    const shared = new SharedPlaces(places, clock);
+    const places = new Holders();
+    const shared = new SharedHolders(places, clock);
     shared.use(2 ** 20);
     tables.push({ places, shared });
     return [{ name: "spec/stored", plugin: { shared } }];

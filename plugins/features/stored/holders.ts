@@ -1,11 +1,11 @@
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { KeptObject } from "../../../core/contract/request.ts";
 
-/** What a place counts for beside its texts: its objects, and its lines in the tables. */
-const PLACE_BYTES = 256;
+/** What a holder counts for beside its texts: its objects, and its lines in the tables. */
+const HOLDER_BYTES = 256;
 
 /** Who keeps something. */
-export interface Place {
+export interface Holder {
   readonly endpoint: string;
   /** Another replica may get the same name later. */
   readonly href: string;
@@ -16,12 +16,12 @@ export interface Place {
 
 interface Tenant {
   /** Those that were used last come last. */
-  readonly places: Map<string, Place>;
+  readonly holders: Map<string, Holder>;
   bytes: number;
 }
 
 /** Which replica keeps what, by who made it. When it is full, the tenant with the most loses what it has not used for longest. */
-export class Places {
+export class Holders {
   size = 0;
   bytes = 0;
   readonly forgotten = { expired: 0, pushedOut: 0 };
@@ -29,20 +29,20 @@ export class Places {
   /** How many tenants have something of that id. */
   readonly #owners = new Map<string, number>();
 
-  find(tenant: string, named: KeptObject, nowMs: number): Place | undefined {
-    const places = this.#tenants.get(tenant)?.places;
+  find(tenant: string, named: KeptObject, nowMs: number): Holder | undefined {
+    const holders = this.#tenants.get(tenant)?.holders;
     const key = keyOf(named);
-    const place = places?.get(key);
-    if (place === undefined) return undefined;
-    place.usedAtMs = nowMs;
-    places!.delete(key);
-    places!.set(key, place);
-    return place;
+    const holder = holders?.get(key);
+    if (holder === undefined) return undefined;
+    holder.usedAtMs = nowMs;
+    holders!.delete(key);
+    holders!.set(key, holder);
+    return holder;
   }
 
   /** As `find`, but nobody uses it. */
-  look(tenant: string, named: KeptObject): Place | undefined {
-    return this.#tenants.get(tenant)?.places.get(keyOf(named));
+  look(tenant: string, named: KeptObject): Holder | undefined {
+    return this.#tenants.get(tenant)?.holders.get(keyOf(named));
   }
 
   /** Whether any tenant has it. */
@@ -69,8 +69,8 @@ export class Places {
 
   /** Forgets what nobody has used since then. */
   expire(sinceMs: number): void {
-    for (const [tenant, { places }] of this.#tenants) {
-      for (const [key, { usedAtMs }] of places) {
+    for (const [tenant, { holders }] of this.#tenants) {
+      for (const [key, { usedAtMs }] of holders) {
         if (usedAtMs > sinceMs) break;
         this.#drop(tenant, key);
         this.forgotten.expired += 1;
@@ -80,8 +80,8 @@ export class Places {
 
   shrink(mostBytes: number): void {
     while (this.bytes > mostBytes) {
-      const [tenant, { places }] = this.#largest();
-      for (const key of places.keys()) {
+      const [tenant, { holders }] = this.#largest();
+      for (const key of holders.keys()) {
         this.#drop(tenant, key);
         this.forgotten.pushedOut += 1;
         break;
@@ -89,30 +89,30 @@ export class Places {
     }
   }
 
-  #add(tenant: string, key: string, place: Place): void {
-    const owner = this.#tenants.get(tenant) ?? { places: new Map<string, Place>(), bytes: 0 };
+  #add(tenant: string, key: string, holder: Holder): void {
+    const owner = this.#tenants.get(tenant) ?? { holders: new Map<string, Holder>(), bytes: 0 };
     this.#tenants.set(tenant, owner);
-    owner.places.set(key, place);
+    owner.holders.set(key, holder);
     this.#owners.set(key, (this.#owners.get(key) ?? 0) + 1);
-    this.#count(owner, 1, bytesOf(key, place));
+    this.#count(owner, 1, bytesOf(key, holder));
   }
 
   #drop(tenant: string, key: string): void {
     const owner = this.#tenants.get(tenant);
-    const place = owner?.places.get(key);
-    if (owner === undefined || place === undefined) return;
-    owner.places.delete(key);
+    const holder = owner?.holders.get(key);
+    if (owner === undefined || holder === undefined) return;
+    owner.holders.delete(key);
     const others = this.#owners.get(key)! - 1;
     if (others > 0) this.#owners.set(key, others);
     else this.#owners.delete(key);
-    this.#count(owner, -1, -bytesOf(key, place));
-    if (owner.places.size === 0) this.#tenants.delete(tenant);
+    this.#count(owner, -1, -bytesOf(key, holder));
+    if (owner.holders.size === 0) this.#tenants.delete(tenant);
   }
 
-  #count(owner: Tenant, places: number, bytes: number): void {
+  #count(owner: Tenant, holders: number, bytes: number): void {
     owner.bytes += bytes;
     this.bytes += bytes;
-    this.size += places;
+    this.size += holders;
   }
 
   #largest(): readonly [string, Tenant] {
@@ -123,4 +123,4 @@ export class Places {
 /** No kind has a space. */
 export const keyOf = ({ kind, id }: KeptObject) => `${kind} ${id}`;
 
-const bytesOf = (key: string, { endpoint, href }: Place) => PLACE_BYTES + 2 * (key.length + endpoint.length + href.length);
+const bytesOf = (key: string, { endpoint, href }: Holder) => HOLDER_BYTES + 2 * (key.length + endpoint.length + href.length);
