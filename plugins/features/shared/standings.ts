@@ -79,40 +79,49 @@ export class Standings {
     const intents = this.#access.control()?.intents;
     if (intents === undefined || word.saidMs > wallMs + MOST_AHEAD_MS || !isNewer(word, this.#words.get(href)?.word)) return;
     const leftMs = word.untilMs === 0 ? undefined : word.untilMs - wallMs;
-    if (word.intent === "serve" || (leftMs !== undefined && leftMs <= 0)) intents.clear(name, `${word.by}, at another router`);
-    else
-      intents.set(name, {
-        intent: word.intent,
-        reason: word.reason,
-        by: `${word.by}, at another router`,
-        forMs: leftMs && Math.min(MOST_TIMER_MS, leftMs),
-        graceMs: Math.min(MOST_TIMER_MS, Math.max(0, word.graceUntilMs - wallMs)),
-      });
+    const by = `${word.by}, at another router`;
+    this.#whileHearing(() => {
+      if (word.intent === "serve" || (leftMs !== undefined && leftMs <= 0)) intents.clear(name, by);
+      else
+        intents.set(name, {
+          intent: word.intent,
+          reason: word.reason,
+          by,
+          forMs: leftMs && Math.min(MOST_TIMER_MS, leftMs),
+          graceMs: Math.min(MOST_TIMER_MS, Math.max(0, word.graceUntilMs - wallMs)),
+        });
+    });
     this.#keep(href, { word, wanted: intents.of(name) });
   }
 
   /** Another router has ejected it for `leftMs` from now, or has seen it work again (undefined). */
   heardEjection({ url: { href }, name }: Endpoint, reason: string, leftMs: number | undefined): void {
     const judge = this.#access.control()?.judge;
-    if (judge?.hear === undefined) return;
+    if (judge === undefined) return;
     const nowMs = this.#clock.now();
-    // What follows from it at once is no news to the others.
-    this.#isHearing = true;
-    try {
-      if (leftMs === undefined) judge.hear(name, undefined);
-      else if (leftMs > 0) judge.hear(name, { reason, sinceMs: nowMs, untilMs: nowMs + leftMs + LATER_TRIAL_MS });
-    } finally {
-      this.#isHearing = false;
-    }
+    this.#whileHearing(() => {
+      if (leftMs === undefined) judge.hear?.(name, undefined);
+      else if (leftMs > 0) judge.hear?.(name, { reason, sinceMs: nowMs, untilMs: nowMs + leftMs + LATER_TRIAL_MS });
+    });
     const { ejection } = judge.standingOf(name);
     if (ejection === undefined) this.#ejected.delete(href);
     else this.#ejected.set(href, ejection.untilMs);
   }
 
+  /** What follows at once from what was heard is no news to the others. */
+  #whileHearing(take: () => void): void {
+    this.#isHearing = true;
+    try {
+      take();
+    } finally {
+      this.#isHearing = false;
+    }
+  }
+
   #lookAtIntent({ url: { href }, name }: Endpoint): boolean {
     const known = this.#words.get(href);
     const wanted = this.#access.control()?.intents.of(name);
-    if (wanted === known?.wanted) return false;
+    if (this.#isHearing || wanted === known?.wanted) return false;
     const wallMs = this.#clock.wall();
     if (wanted === undefined && known !== undefined && isOver(known.word, wallMs)) {
       this.#keep(href, { word: known.word, wanted });

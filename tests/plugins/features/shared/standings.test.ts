@@ -22,7 +22,8 @@ class Router {
     this.wall = () => clock.wall() + aheadMs;
     const own = { now: () => clock.now(), wall: this.wall };
     const timers = { after: clock.after.bind(clock), every: clock.every.bind(clock) };
-    this.intents = new Intents({ ...own, ...timers }, () => {});
+    // As the pool tells the log of each change.
+    this.intents = new Intents({ ...own, ...timers }, () => void this.standings.look([ENDPOINT]));
     const judge = { standingOf: () => ({ ejection: undefined }) };
     const access = { control: () => ({ intents: this.intents, judge }) } as unknown as Pick<RouterAccess, "control">;
     const outbox = { replica: () => 0, add: (...fact: unknown[]) => void this.said.push(fact) } as unknown as Outbox;
