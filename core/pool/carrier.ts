@@ -6,6 +6,8 @@ export interface Link {
   readonly waitMs?: number;
   /** Where it does: how long after a message has come back all is here that others said before they had it. */
   readonly settledMs?: number;
+  /** What all are to hear if this process ends without a word. Absent where nothing outlives it. */
+  leaveBehind?(message: string): void;
   close(): void;
 }
 

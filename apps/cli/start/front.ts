@@ -21,6 +21,8 @@ export interface Seat {
   readonly workers: Carrier | undefined;
   /** Settles when the parent is gone. */
   readonly orphaned: Promise<void>;
+  /** Its replicas have been probed: before it listens, it learns what the other workers know. */
+  join(): Promise<void>;
   /** Shows it at the parent's admin port. */
   openAdmin(shown: Shown): OpenAdmin;
   /** It listens, and its replicas have been probed. */

@@ -141,6 +141,7 @@ async function run(
     const isLate = address.isPortShared || seat !== undefined;
     if (isLate) {
       if (!(await probed(notYetListeningNote))) return 0;
+      await seat?.join();
       if (seat === undefined) await checkAdminPort(loaded.config.admin);
     }
     const server = await front.listen(loaded, router, log);

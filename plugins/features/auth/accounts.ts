@@ -1,7 +1,7 @@
 import type { Principal } from "../../../core/contract/principal.ts";
 import { Account } from "./account.ts";
 import { KeyCountTable } from "./key-counts.ts";
-import { OthersUse } from "./others-use.ts";
+import { type Gone, OthersUse } from "./others-use.ts";
 
 /** So many are kept without a look at who is idle. */
 const MOST_KEPT = 10_000;
@@ -51,8 +51,13 @@ export class Accounts {
     return others;
   }
 
-  gone(router: string): void {
-    for (const others of this.#others.values()) others.gone(router);
+  left(router: string): void {
+    for (const others of this.#others.values()) others.left(router);
+  }
+
+  /** What routers that are gone used in this minute, by the principals' names. */
+  *gone(nowMs: number): Generator<readonly [name: string, gone: Gone]> {
+    for (const [name, others] of this.#others) for (const gone of others.gone(nowMs)) yield [name, gone];
   }
 
   forgetOthers(): void {

@@ -8,6 +8,13 @@ interface Heard {
   isGone: boolean;
 }
 
+/** What a router that is gone had said last. */
+export interface Gone {
+  readonly router: string;
+  readonly use: KeyUse;
+  readonly agoMs: number;
+}
+
 const MINUTE_MS = SECONDS * BUCKET_MS;
 
 /** What other routers say that a key uses there. */
@@ -36,16 +43,33 @@ export class OthersUse {
     // What was used since is spread over the time since: messages may have been lost for a while.
     const periodMs = Math.min(MINUTE_MS, use.spanMs, nowMs - (before?.heardMs ?? Number.NEGATIVE_INFINITY));
     const { requests, tokens } = before?.use.sinceMs === use.sinceMs ? before.use : { requests: 0, tokens: 0 };
-    this.#spread(REQUESTS, Math.min(use.minuteRequests, use.requests - requests), periodMs, nowMs);
-    this.#spread(TOKENS, Math.min(use.minuteTokens, use.tokens - tokens), periodMs, nowMs);
+    this.#spread(REQUESTS, Math.min(use.minuteRequests, use.requests - requests), periodMs, nowMs, nowMs);
+    this.#spread(TOKENS, Math.min(use.minuteTokens, use.tokens - tokens), periodMs, nowMs, nowMs);
     if (before !== undefined) this.#leave(before);
     this.inFlight += use.inFlight;
     this.reservedTokens += use.reservedTokens;
     this.#routers.set(router, { use, heardMs: nowMs, isGone: false });
   }
 
+  /** Another router has told what one that is gone had said last, `agoMs` ago. */
+  heardOfGone(router: string, use: KeyUse, agoMs: number, nowMs: number): void {
+    if (this.#routers.has(router)) return;
+    this.#lastMs = nowMs;
+    this.#forgetOld(nowMs);
+    const periodMs = Math.min(MINUTE_MS, use.spanMs);
+    this.#spread(REQUESTS, use.minuteRequests, periodMs, nowMs - agoMs, nowMs);
+    this.#spread(TOKENS, use.minuteTokens, periodMs, nowMs - agoMs, nowMs);
+    this.#routers.set(router, { use, heardMs: nowMs - agoMs, isGone: true });
+  }
+
+  /** What routers that are gone had said last, in this minute. */
+  *gone(nowMs: number): Generator<Gone> {
+    for (const [router, { use, heardMs, isGone }] of this.#routers)
+      if (isGone && nowMs - heardMs < MINUTE_MS) yield { router, use, agoMs: nowMs - heardMs };
+  }
+
   /** What it had under way has gone with it; what was used there stays used. */
-  gone(router: string): void {
+  left(router: string): void {
     const heard = this.#routers.get(router);
     if (heard === undefined) return;
     this.#leave(heard);
@@ -63,9 +87,9 @@ export class OthersUse {
       if (nowMs - heardMs >= MINUTE_MS && (isGone || use.inFlight === 0)) this.#routers.delete(router);
   }
 
-  #spread(place: number, amount: number, periodMs: number, nowMs: number): void {
+  #spread(place: number, amount: number, periodMs: number, untilMs: number, nowMs: number): void {
     if (amount === 0) return;
     const steps = Math.max(1, Math.floor(periodMs / BUCKET_MS));
-    for (let step = 0; step < steps; step++) this.window.takeBack(place, -amount / steps, nowMs - step * BUCKET_MS, nowMs);
+    for (let step = 0; step < steps; step++) this.window.takeBack(place, -amount / steps, untilMs - step * BUCKET_MS, nowMs);
   }
 }

@@ -1,10 +1,14 @@
 import type { Clock } from "../../../core/contract/clock.ts";
+import { moment, text } from "../../../core/contract/fact-fields.ts";
 import type { PrincipalLimits } from "../../../core/contract/principal.ts";
 import type { FactTeller, SharedFact, SharedFacts } from "../../../core/contract/slots/shared.ts";
 import { UnsaidFacts } from "../../../core/state/unsaid-facts.ts";
 import type { Accounts } from "./accounts.ts";
 import { factOf, useOf } from "./key-use.ts";
 
+/** Of routers that are gone, so much is told to one that comes. */
+const MOST_GONE = 4_096;
+const MOST_ROUTER_CHARS = 64;
 /** How long a message may take to come back. */
 const LONGEST_MS = 200;
 
@@ -13,6 +17,10 @@ export class SharedKeys implements SharedFacts {
   readonly #accounts: Accounts;
   readonly #clock: Clock;
   readonly #unsaid = new UnsaidFacts<string>();
+  /** What routers that are gone used, which is told to one that comes. */
+  #gone: SharedFact[] = [];
+  /** This router, once it has heard itself. */
+  #self = "";
   #cameBack: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   constructor(accounts: Accounts, clock: Clock) {
@@ -44,6 +52,7 @@ export class SharedKeys implements SharedFacts {
 
   listen(soon: (() => void) | undefined): void {
     this.#unsaid.listen(soon);
+    this.#gone = [];
     if (soon === undefined) this.#accounts.forgetOthers();
   }
 
@@ -53,15 +62,27 @@ export class SharedKeys implements SharedFacts {
       const account = this.#accounts.find(name);
       if (account !== undefined) yield factOf(name, account.use(nowMs));
     }
+    for (let fact = this.#gone.pop(); fact !== undefined; fact = this.#gone.pop()) yield fact;
   }
 
   repeat(ms: number): void {
-    this.#unsaid.repeat(this.#clock.now() - ms);
+    const nowMs = this.#clock.now();
+    this.#unsaid.repeat(nowMs - ms);
+    // Somebody has come, who never heard them.
+    if (ms === Number.POSITIVE_INFINITY) this.#gone = this.#factsOfGone(nowMs);
   }
 
   hear(fact: SharedFact, { router, isOwn }: FactTeller): void {
-    const { name, use } = useOf(fact);
+    const [who, ...fields] = fact;
     const nowMs = this.#clock.now();
+    if (isOwn) this.#self = router;
+    if (Array.isArray(who)) {
+      const { name, use } = useOf(fields);
+      const [gone, agoMs] = [text(who[0], MOST_ROUTER_CHARS), Math.max(0, moment(who[1]))];
+      if (!isOwn && gone !== this.#self) this.#accounts.othersOf(name, nowMs)?.heardOfGone(gone, use, agoMs, nowMs);
+      return;
+    }
+    const { name, use } = useOf(fact);
     if (isOwn) {
       this.#accounts.find(name)?.heardBack(use);
       this.#cameBack?.resolve();
@@ -69,6 +90,15 @@ export class SharedKeys implements SharedFacts {
   }
 
   gone(router: string): void {
-    this.#accounts.gone(router);
+    this.#accounts.left(router);
+  }
+
+  #factsOfGone(nowMs: number): SharedFact[] {
+    const facts: SharedFact[] = [];
+    for (const [name, { router, use, agoMs }] of this.#accounts.gone(nowMs)) {
+      facts.push([[router, Math.round(agoMs)], ...factOf(name, use)]);
+      if (facts.length === MOST_GONE) break;
+    }
+    return facts;
   }
 }

@@ -41,6 +41,12 @@ export function sealed(batch: Batch, secret: string | undefined): string {
   return secret === undefined ? json : hmac(secret, `facts ${json}`) + json;
 }
 
+/** What the others are to hear of a router that has died. */
+export function lastWords(from: string): string {
+  const batch = { from, number: Number.MAX_SAFE_INTEGER, wallMs: 0, nowMs: 0, blockBytes: 0, replicas: [], facts: [["gone"]] };
+  return JSON.stringify(batch);
+}
+
 /** How the messages of a router begin where they have no digest. */
 export function beginOf(from: string): string {
   return `{"from":${JSON.stringify(from)},`;
@@ -58,7 +64,8 @@ export function opened(message: string, secret: string | undefined, wallMs: numb
     return "without the common secret";
   try {
     const batch = batchOf(JSON.parse(json));
-    return Math.abs(batch.wallMs - wallMs) > MOST_SKEW_MS ? "of another time" : batch;
+    // Without a secret they come from this machine, and none is said a second time.
+    return secret !== undefined && Math.abs(batch.wallMs - wallMs) > MOST_SKEW_MS ? "of another time" : batch;
   } catch {
     return "unreadable";
   }

@@ -6,7 +6,7 @@ import type { RouterAccess } from "../../../core/router-host.ts";
 import type { Services } from "../../../core/services.ts";
 import type { NamedFeature } from "../../../core/slots.ts";
 import { FeatureFacts, OF_FEATURE } from "./feature-facts.ts";
-import { beginOf, opened, type Refusal, sealed, sentAtMs, VERSION } from "./message.ts";
+import { beginOf, lastWords, opened, type Refusal, sealed, sentAtMs, VERSION } from "./message.ts";
 import { Outbox } from "./outbox.ts";
 import { OwnBookings } from "./own-bookings.ts";
 import { LEASE_MS, Peers, type PeerView } from "./peers.ts";
@@ -147,6 +147,7 @@ export class SharedLog {
       lost: () => void this.#messages.lost++,
     };
     this.#link = way.open(this.#channel, events);
+    if (way.secret === undefined) this.#link.leaveBehind?.(lastWords(this.#id));
   }
 
   #end(): void {

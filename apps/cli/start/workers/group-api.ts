@@ -6,6 +6,8 @@ import type { Question } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 const API = "/api/v1";
+/** How long all workers have to answer what they are asked together. */
+const PAGE_MS = 2_000;
 const EXTERNAL_METRIC = /^\/apis\/external\.metrics\.k8s\.io\/v1beta1\/namespaces\//;
 
 /**
@@ -47,21 +49,18 @@ export class GroupApi {
     const { pathname, search, searchParams } = new URL(request.url);
     const question = await questionOf(request, `${pathname}${search}`, caller);
     const alone = this.#alone(searchParams, pathname);
-    if (alone !== undefined) return alone.ask(question, request.signal);
-    const { serving } = this.#group;
-    const [first] = serving;
-    if (first === undefined)
-      return problemResponse(
-        new Problem(503, "no_worker", "No worker serves now; they are started again, so ask again in a second."),
-      );
+    if (alone !== undefined) return alone.ask(question, request.signal, PAGE_MS);
+    const { answering } = this.#group;
+    const [first] = answering;
+    if (first === undefined) return problemResponse(new Problem(503, "no_worker", this.#whyNone()));
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead) return first.ask(question, request.signal);
-    if (pathname.startsWith(`${API}/explain/`)) return this.#whoKnows(question, serving);
+    if (pathname.startsWith(`${API}/explain/`)) return this.#whoKnows(question, answering);
     const join = this.#joinOf(pathname, searchParams);
-    if (join !== undefined) return this.#joined(question, serving, join);
+    if (join !== undefined) return this.#joined(question, answering, join);
     const response = await first.ask(question, request.signal);
     if (response.headers.get("content-type") !== "text/event-stream" || response.body === null) return response;
-    const others = await Promise.all(serving.slice(1).map((worker) => worker.ask(question, request.signal)));
+    const others = await Promise.all(answering.slice(1).map((worker) => worker.ask(question, request.signal, PAGE_MS)));
     const streams = [response, ...others].flatMap(({ body }) => body ?? []);
     return new Response(mergedStream(streams, this.#streams.signal), { status: response.status, headers: response.headers });
   }
@@ -75,6 +74,11 @@ export class GroupApi {
     if (found !== undefined) return found;
     const names = serving.map(({ worker }) => worker).join(", ");
     throw new Problem(404, "unknown_worker", `No worker of this number serves; those that do are ${names || "none"}.`);
+  }
+
+  #whyNone(): string {
+    if (this.#group.serving.length > 0) return "No worker answers: they are frozen, or busy with one thing for long.";
+    return "No worker serves now; they are started again, so ask again in a second.";
   }
 
   /** What makes one page of the workers' pages; undefined where one worker's is enough. */
@@ -99,11 +103,11 @@ export class GroupApi {
 
   async #joined(
     question: Question,
-    serving: readonly WorkerProcess[],
+    workers: readonly WorkerProcess[],
     join: (texts: ReadonlyMap<WorkerProcess, string>) => string,
   ): Promise<Response> {
-    const responses = await Promise.all(serving.map((worker) => worker.ask({ ...question, method: "GET" })));
-    const good = responses.flatMap((response, at) => (response.status === 200 ? [{ response, worker: serving[at]! }] : []));
+    const responses = await Promise.all(workers.map((worker) => worker.ask({ ...question, method: "GET" }, undefined, PAGE_MS)));
+    const good = responses.flatMap((response, at) => (response.status === 200 ? [{ response, worker: workers[at]! }] : []));
     const [first] = good;
     if (first === undefined) return responses[0]!;
     const texts = new Map<WorkerProcess, string>();
@@ -113,8 +117,8 @@ export class GroupApi {
   }
 
   /** A request that has ended is known by the worker that served it. */
-  async #whoKnows(question: Question, serving: readonly WorkerProcess[]): Promise<Response> {
-    const responses = await Promise.all(serving.map((worker) => worker.ask(question)));
+  async #whoKnows(question: Question, workers: readonly WorkerProcess[]): Promise<Response> {
+    const responses = await Promise.all(workers.map((worker) => worker.ask(question, undefined, PAGE_MS)));
     return responses.find(({ status }) => status === 200) ?? responses[0]!;
   }
 }

@@ -26,7 +26,9 @@ export class GroupPages {
 
   metrics(texts: ReadonlyMap<object, string>): string {
     for (const [worker, text] of texts) this.#last.set(worker, readPage(text));
-    return pageText(mergedPages([...this.#last.values(), this.#ended], ofGauges));
+    // Of one that does not answer, what it had counted.
+    const pages = [...this.#last].map(([worker, page]) => (texts.has(worker) ? page : countersOf(page)));
+    return pageText(mergedPages([...pages, this.#ended], ofGauges));
   }
 
   /** Its counts stay in the sums, which must never fall. */

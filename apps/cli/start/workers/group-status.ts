@@ -20,9 +20,7 @@ export function groupStatus(all: readonly Status[], workers: readonly ShownWorke
   const [first] = all as [Status, ...Status[]];
   const traffic = { ...trafficOf(all.map((each) => each.traffic)), history: historyOf(all.map((each) => each.traffic.history)) };
   const endpoints = first.endpoints.map((endpoint) => endpointOf(endpoint, all));
-  const out = workers.filter(({ state }) => state !== "serving").length;
-  const missing = `${out} of ${workers.length} workers do not serve: their connections have ended, and they are started again`;
-  const warnings = [...new Set(all.flatMap((each) => each.warnings)), ...(out > 0 ? [missing] : [])];
+  const warnings = [...new Set(all.flatMap((each) => each.warnings)), ...warningsOf(workers)];
   return {
     ...first,
     clientConnections: summed(all, "clientConnections"),
@@ -37,6 +35,18 @@ export function groupStatus(all: readonly Status[], workers: readonly ShownWorke
     ),
     workers,
   };
+}
+
+function warningsOf(workers: readonly ShownWorker[]): readonly string[] {
+  const silent = workers.filter(({ state }) => state === "silent");
+  const out = workers.filter(({ state }) => state !== "serving").length - silent.length;
+  const names = silent.map(({ worker, pid }) => `${worker} (process ${pid})`).join(", ");
+  return [
+    ...(out > 0
+      ? [`${out} of ${workers.length} workers do not serve: their connections have ended, and they are started again`]
+      : []),
+    ...(silent.length > 0 ? [`worker ${names} does not answer: its connections wait, and its figures are not shown here`] : []),
+  ];
 }
 
 function endpointOf(endpoint: EndpointStatus, all: readonly Status[]): EndpointStatus {

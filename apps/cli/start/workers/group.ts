@@ -3,13 +3,18 @@ import type { Clock } from "../../../../core/contract/clock.ts";
 import type { Log } from "../../../../core/contract/log.ts";
 import type { Outputs } from "../outputs.ts";
 import type { Forker } from "./fork.ts";
+import { Joins } from "./joins.ts";
 import type { Begin, FromWorker, SharedState } from "./messages.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { type Facts, WorkerProcess } from "./worker-process.ts";
 
 /** One that ended sooner after its start than this is started again later each time. */
 const STEADY_MS = 10_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
+/** How often it is looked whether each still answers. */
+const LOOK_MS = 1_000;
+/** One that answers has so long to end, once nothing is under way. */
+const LAST_MS = 10_000;
 
 export interface GroupOptions {
   readonly count: number;
@@ -29,6 +34,8 @@ export interface GroupListener {
   /** It serves. */
   started(worker: WorkerProcess): void;
   ended(worker: WorkerProcess): void;
+  /** One does not answer any more, or does again. */
+  turned(): void;
 }
 
 /** A worker's place: who is in it changes. */
@@ -50,9 +57,10 @@ export class WorkerGroup {
   readonly #waits = new Set<() => void>();
   #state: SharedState;
   #version = 0;
+  readonly #joins = new Joins();
   #isStopping = false;
   #firstEnd: ((code: number) => void) | undefined;
-  #changed: () => void = () => {};
+  #moved: () => void = () => {};
   listener: GroupListener | undefined;
 
   constructor(options: GroupOptions) {
@@ -68,12 +76,17 @@ export class WorkerGroup {
     return this.#places.flatMap(({ process }) => (process?.isStarted && !process.isOver ? [process] : []));
   }
 
+  /** Those of them that still answer. */
+  get answering(): readonly WorkerProcess[] {
+    return this.serving.filter(({ isSilent }) => !isSilent);
+  }
+
   /** What is shown of each of them. */
   get shown() {
     return this.#places.map(({ process, restarts, lastEnd }, index) => ({
       worker: index + 1,
       pid: process?.pid ?? null,
-      state: process === undefined ? "waiting" : process.isStarted ? "serving" : "starting",
+      state: stateOf(process),
       restarts,
       lastEnd,
     }));
@@ -85,37 +98,65 @@ export class WorkerGroup {
       this.#firstEnd = resolve;
     });
     const serves = new Promise<number>((resolve) => {
-      this.#changed = () => {
+      this.#moved = () => {
         if (this.serving.length === this.#places.length) resolve(0);
       };
     });
     for (const place of this.#places) this.#fork(place);
+    this.#options.clock.every(LOOK_MS, () => {
+      for (const each of this.serving) each.look();
+    });
     const code = await Promise.race([failed, serves]);
     this.#firstEnd = undefined;
-    this.#changed = () => {};
+    this.#moved = () => {};
     return code;
   }
 
-  /** This runs from now on, in all that serve. */
-  changed(state: Partial<SharedState>): void {
-    this.#state = { ...this.#state, ...state };
+  /** These texts run from now on: the takers have them, and the others that serve are told. */
+  tookTexts(texts: SharedState["texts"], takers: ReadonlySet<WorkerProcess>): void {
+    this.#changed({ ...this.#state, texts });
+    for (const each of this.serving) if (!takers.has(each)) this.restore(each);
+  }
+
+  /** It is to run what the others do. */
+  restore(process: WorkerProcess): void {
+    process.send({ kind: "state", state: this.#state, cause: "files", by: "" });
+  }
+
+  /** All that serve have it, or are told. */
+  #changed(state: SharedState): void {
+    this.#state = state;
     this.#version += 1;
     for (const place of this.#places) if (place.process?.isStarted) place.version = this.#version;
   }
 
-  /** Passes a signal on to all of them, and starts none again. Resolves when all have ended. */
-  async stop(signal: NodeJS.Signals): Promise<void> {
+  /** Passes a signal on to all of them, and starts none again. Resolves when all have ended, which they are made to after `mostMs`. */
+  async stop(signal: NodeJS.Signals, mostMs: number): Promise<void> {
     this.#isStopping = true;
     for (const cancel of this.#waits) cancel();
-    const all = this.#places.flatMap(({ process }) => process ?? []);
+    const all = this.#alive;
     if (all.length === 0) return;
     const ended = new Promise<void>((resolve) => {
-      this.#changed = () => {
+      this.#moved = () => {
         if (this.#places.every(({ process }) => process === undefined)) resolve();
       };
     });
     for (const process of all) process.kill(signal);
+    const { clock } = this.#options;
+    const cancels = [
+      clock.after(mostMs, () => this.#kill(all.filter(({ isSilent }) => isSilent))),
+      clock.after(mostMs + LAST_MS, () => this.#kill(all)),
+    ];
     await ended;
+    for (const cancel of cancels) cancel();
+  }
+
+  #kill(late: readonly WorkerProcess[]): void {
+    for (const each of late) {
+      if (each.isOver) continue;
+      this.#log.error("A worker did not end in its time, and is killed", { worker: each.worker, pid: each.pid ?? 0 });
+      each.kill("SIGKILL");
+    }
   }
 
   /** At once, when this process ends. */
@@ -128,17 +169,27 @@ export class WorkerGroup {
     const worker = this.#places.indexOf(place) + 1;
     const events = {
       received: (message: FromWorker, process: WorkerProcess) => this.#received(message, process, place),
+      turned: (process: WorkerProcess) => this.#turned(process),
       exited: (process: WorkerProcess, how: string, code: number) => this.#exited(process, place, how, code),
     };
     place.process = new WorkerProcess(worker, forker.fork(worker), clock.now(), outputs, events);
+  }
+
+  #turned(process: WorkerProcess): void {
+    const fields = { worker: process.worker, pid: process.pid ?? 0 };
+    if (process.isSilent) this.#log.warn("A worker does not answer: the admin port leaves it out, its connections wait", fields);
+    else this.#log.info("A worker answers again", fields);
+    this.listener?.turned();
   }
 
   #exited(process: WorkerProcess, place: Place, how: string, code: number): void {
     const { clock } = this.#options;
     place.process = undefined;
     place.lastEnd = how;
+    this.#joins.ended(process);
+    if (process.lastWords !== undefined) this.#passOn(process.lastWords, process);
     this.listener?.ended(process);
-    this.#changed();
+    this.#moved();
     if (this.#isStopping) return;
     if (this.#firstEnd !== undefined) return this.#firstEnd(code || 1);
     const isSteady = process.isStarted && clock.now() - process.startedAtMs >= STEADY_MS;
@@ -155,6 +206,15 @@ export class WorkerGroup {
     this.#waits.add(cancel);
   }
 
+  get #alive(): readonly WorkerProcess[] {
+    return this.#places.flatMap(({ process }) => process ?? []);
+  }
+
+  /** To all others, also to one that does not serve yet. */
+  #passOn(facts: Facts, from: WorkerProcess): void {
+    for (const each of this.#alive) if (each !== from && each.hasBegun) each.offer(facts, facts.message.length);
+  }
+
   #received(message: FromWorker, process: WorkerProcess, place: Place): void {
     switch (message.kind) {
       case "hello":
@@ -163,13 +223,20 @@ export class WorkerGroup {
         process.isStarted = true;
         process.greeting = message.greeting;
         // What changed while it began.
-        if (place.version !== this.#version) process.send({ kind: "state", state: this.#state, cause: "files", by: "" });
+        if (place.version !== this.#version) this.restore(process);
         place.version = this.#version;
         this.listener?.started(process);
-        return this.#changed();
+        return this.#moved();
       case "facts":
-        for (const each of this.serving) if (each !== process) each.offer(message, message.message.length);
+        this.#passOn(message, process);
         return process.send({ kind: "echo" });
+      case "lastWords":
+        process.lastWords = { ...message, kind: "facts" };
+        return;
+      case "join":
+        return this.#joins.came(process, this.#alive);
+      case "mark":
+        return this.#joins.marked(process, message.comer);
       case "want":
         return this.listener?.wanted(process);
       case "vote":
@@ -194,12 +261,19 @@ export class WorkerGroup {
   #begin(process: WorkerProcess, place: Place): void {
     const { begin, count, forker } = this.#options;
     place.version = this.#version;
+    process.hasBegun = true;
     process.send({ kind: "begin", ...begin, count, isPortShared: forker.isPortShared, state: this.#state });
   }
 
   /** To all, also to whom it came from: so all get several changes in the same order. */
   #shareState(state: SharedState, cause: ReloadCause, by: string): void {
-    this.changed(state);
+    this.#changed(state);
     for (const each of this.serving) each.send({ kind: "state", state, cause, by });
   }
+}
+
+function stateOf(process: WorkerProcess | undefined): string {
+  if (process === undefined) return "waiting";
+  if (!process.isStarted) return "starting";
+  return process.isSilent ? "silent" : "serving";
 }

@@ -54,6 +54,12 @@ export interface Answer {
 export type ToWorker =
   | Begin
   | { readonly kind: "facts"; readonly channel: string; readonly message: string }
+  /** To be answered at once. */
+  | { readonly kind: "ping" }
+  /** To be answered behind all that this worker had to tell the one that comes. */
+  | { readonly kind: "mark"; readonly comer: number }
+  /** All that the others knew has been passed on. */
+  | { readonly kind: "joined" }
   /** It has passed on the next of this worker's own messages. */
   | { readonly kind: "echo" }
   /** All workers read the files again. */
@@ -78,6 +84,12 @@ export type FromWorker =
   /** It serves. */
   | { readonly kind: "started"; readonly greeting: string }
   | { readonly kind: "facts"; readonly channel: string; readonly message: string }
+  /** What the others hear when it is gone. */
+  | { readonly kind: "lastWords"; readonly channel: string; readonly message: string }
+  /** It has greeted the others, and serves once it knows what they do. */
+  | { readonly kind: "join" }
+  | { readonly kind: "mark"; readonly comer: number }
+  | { readonly kind: "pong" }
   /** It wants the files as they are now. */
   | { readonly kind: "want" }
   /** Why it can't take them; "" if it can. */

@@ -1,8 +1,14 @@
 import type { ReloadCause } from "../../../../config/running/reload-cause.ts";
+import { systemClock } from "../../../../core/contract/clock.ts";
 import type { Carrier, LinkEvents } from "../../../../core/pool/carrier.ts";
 import { BoundedSender } from "./bounded-sender.ts";
 import type { Begin, FromWorker, SharedState, ToWorker } from "./messages.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
+
+/** How often a worker looks whether its parent is still there. */
+const LOOK_MS = 500;
+/** How long a worker waits at its start for what the others know. */
+const JOIN_MS = 1_000;
 
 type Files = Extract<ToWorker, { kind: "files" }>;
 
@@ -23,6 +29,9 @@ export class ParentEnd {
   #begun: ((begin: Begin) => void) | undefined;
   #files: ((files: Files) => void) | undefined;
   #verdict: ((refusal: string) => void) | undefined;
+  #joined: (() => void) | undefined;
+  /** Links are up from then on. */
+  #hasGreeted = false;
   /** All workers are taking the files that were asked for last. */
   isCommitted = false;
   admin: WorkerAdmin | undefined;
@@ -31,7 +40,16 @@ export class ParentEnd {
   constructor() {
     this.parent = new BoundedSender<FromWorker>(process);
     process.on("message", (message) => this.#received(message as ToWorker));
-    this.orphaned = new Promise((resolve) => process.once("disconnect", resolve));
+    this.orphaned = new Promise((resolve) => {
+      process.once("disconnect", resolve);
+      // On Deno the channel may stay as it was when the parent is killed.
+      const parent = process.ppid;
+      const stop = systemClock.every(LOOK_MS, () => {
+        if (process.ppid === parent) return;
+        stop();
+        resolve();
+      });
+    });
   }
 
   /** Asks what to begin with. */
@@ -58,14 +76,30 @@ export class ParentEnd {
     });
   }
 
+  /** Greets the other workers. Resolves once it has heard what they know, or if they take too long to say it. */
+  async join(): Promise<void> {
+    this.#hasGreeted = true;
+    if (this.#links.size === 0) return;
+    for (const events of this.#links.values()) events.up();
+    this.parent.send({ kind: "join" });
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, JOIN_MS);
+      this.#joined = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   /** Carries messages to the other workers; this one hears its own too. */
   readonly carrier: Carrier = (channel, events) => {
     this.#links.set(channel, events);
     const isOpen = () => this.#links.get(channel) === events;
     setImmediate(() => {
-      if (isOpen()) events.up();
+      if (isOpen() && this.#hasGreeted) events.up();
     });
     return {
+      leaveBehind: (message) => this.parent.send({ kind: "lastWords", channel, message }),
       publish: (message) => {
         if (this.parent.offer({ kind: "facts", channel, message }, message.length)) this.#published.push({ channel, message });
       },
@@ -85,6 +119,12 @@ export class ParentEnd {
         return this.#begun?.(message);
       case "facts":
         return this.#links.get(message.channel)?.received(message.message);
+      case "ping":
+        return this.parent.send({ kind: "pong" });
+      case "mark":
+        return this.parent.send(message);
+      case "joined":
+        return this.#joined?.();
       case "echo": {
         const own = this.#published.shift();
         return own && this.#links.get(own.channel)?.received(own.message);

@@ -13,8 +13,10 @@ export interface RoundOptions {
   /** Reads and checks the files as they are now. */
   load(): Promise<LoadedConfig | RefusedConfig>;
   serving(): readonly WorkerProcess[];
-  /** All workers take it. */
-  taken(loaded: LoadedConfig): void;
+  /** All workers take it; `takers` were asked and do so by themselves. */
+  taken(loaded: LoadedConfig, takers: ReadonlySet<WorkerProcess>): void;
+  /** It runs what all the others have refused. */
+  strayed(worker: WorkerProcess): void;
 }
 
 type Files = Extract<ToWorker, { kind: "files" }>;
@@ -42,6 +44,8 @@ interface Round {
  */
 export class ReloadRounds {
   readonly #options: RoundOptions;
+  /** Each was to take the files first, and had not in time: they were refused. */
+  readonly #late = new Set<WorkerProcess>();
   #rounds = 0;
   #round: Round | undefined;
   /** Asked for while a round was under way. */
@@ -85,6 +89,10 @@ export class ReloadRounds {
 
   /** It runs them now, or why not. Returns whether this worker alone could not take them. */
   taken(worker: WorkerProcess, refusal: string): boolean {
+    if (this.#late.delete(worker)) {
+      if (refusal === "") this.#options.strayed(worker);
+      return false;
+    }
     const round = this.#round;
     if (round?.trying !== worker) return refusal !== "";
     round.refusal = refusal;
@@ -93,6 +101,7 @@ export class ReloadRounds {
   }
 
   ended(worker: WorkerProcess): void {
+    this.#late.delete(worker);
     const round = this.#round;
     if (round === undefined) return;
     for (const set of [round.missing, round.all, round.waiting]) set.delete(worker);
@@ -158,6 +167,7 @@ export class ReloadRounds {
   #tooLate(round: Round): void {
     if (round !== this.#round) return;
     const late = round.trying === undefined ? [...round.missing] : [round.trying];
+    if (round.trying !== undefined) this.#late.add(round.trying);
     const names = late.map(({ worker }) => worker).join(", ");
     round.refusal ||= `worker ${names} did not say in time whether it can take the files`;
     this.#finish(round);
@@ -166,7 +176,7 @@ export class ReloadRounds {
   #finish(round: Round): void {
     this.#round = undefined;
     const { loaded, refusal, all, trying } = round;
-    if (loaded !== undefined && refusal === "") this.#options.taken(loaded);
+    if (loaded !== undefined && refusal === "") this.#options.taken(loaded, all);
     if (loaded !== undefined) for (const each of all) if (each !== trying) each.send({ kind: "verdict", refusal });
     round.end();
     const next = this.#next;

@@ -130,9 +130,10 @@ async function run(
       const problems = [...fixedChanges(loaded, next), ...poolProblems(next)];
       return problems.length === 0 ? next : { ...next, problems, config: undefined };
     },
-    taken(next) {
+    strayed: (worker) => group.restore(worker),
+    taken(next, takers) {
       loaded = next;
-      group.changed({ texts: next.texts });
+      group.tookTexts(next.texts, takers);
       const { limits } = next.config.settings;
       watchdog.useBound(limits.stuckMs);
       admin?.useLimits(limits);
@@ -144,6 +145,7 @@ async function run(
     await rounds.reload(cause);
     service.ready();
   };
+  const mostMs = () => loaded.config.settings.limits.settleMs + loaded.config.settings.limits.drainTimeoutMs;
   const api = new GroupApi(group);
   group.listener = {
     wanted: (worker) => rounds.wanted(worker),
@@ -153,6 +155,7 @@ async function run(
       rounds.ended(worker);
       api.workersChanged(worker);
     },
+    turned: () => api.workersChanged(),
     started(worker) {
       api.workersChanged();
       log.info("A worker serves", { worker: worker.worker, pid: worker.pid ?? 0 });
@@ -161,7 +164,7 @@ async function run(
   try {
     const code = await Promise.race([group.start(), stopped.then(() => -1)]);
     if (code !== 0) {
-      await group.stop("SIGTERM");
+      await group.stop("SIGTERM", mostMs());
       return Math.max(0, code);
     }
     admin = await openGroupAdmin(adminAddress, first.config.settings.limits, api, log);
@@ -175,10 +178,10 @@ async function run(
     await stopped;
     service.stopping();
     stopWatching();
-    await group.stop("SIGTERM");
+    await group.stop("SIGTERM", mostMs());
     return 0;
   } finally {
     await admin?.close();
-    await group.stop("SIGTERM");
+    await group.stop("SIGTERM", mostMs());
   }
 }

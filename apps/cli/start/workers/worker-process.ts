@@ -8,7 +8,11 @@ import { passLines } from "./pass-lines.ts";
 export interface WorkerEvents {
   received(message: FromWorker, worker: WorkerProcess): void;
   exited(worker: WorkerProcess, how: string, code: number): void;
+  /** It does not answer any more, or it does again (`isSilent`). */
+  turned(worker: WorkerProcess): void;
 }
+
+export type Facts = Extract<ToWorker, { kind: "facts" }>;
 
 /** What waits for a worker's answer, and then for the parts of a stream. */
 interface Asked {
@@ -16,8 +20,10 @@ interface Asked {
   next: ((part: Uint8Array | undefined) => void) | undefined;
 }
 
-/** How long a worker may take to answer. One that does not is stuck. */
+/** How long a worker may take to answer: a reload waits for all workers. */
 const ANSWER_MS = 35_000;
+/** So many looks may find that it has said nothing, not even that it lives. A pause of the parent itself is one look. */
+const MOST_LOOKS = 2;
 
 /** One worker, as its parent sees it. */
 export class WorkerProcess {
@@ -25,21 +31,35 @@ export class WorkerProcess {
   readonly startedAtMs: number;
   readonly #child: ChildProcess;
   readonly #sender: BoundedSender<ToWorker>;
+  readonly #events: WorkerEvents;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
   #isOver = false;
+  /** Looks since it was asked whether it lives; -1: it is to be asked. */
+  #looks = -1;
+  #heard = 0;
+  /** It says nothing: it is frozen, or in one call for long. */
+  isSilent = false;
+  /** It knows what to begin with, and hears the others. */
+  hasBegun = false;
+  /** It has greeted the others. */
+  hasJoined = false;
   /** It serves. */
   isStarted = false;
+  /** What the others hear when it has ended. */
+  lastWords: Facts | undefined;
   greeting = "";
 
   constructor(worker: number, child: ChildProcess, startedAtMs: number, { print, printError }: Outputs, events: WorkerEvents) {
     this.worker = worker;
     this.startedAtMs = startedAtMs;
     this.#child = child;
+    this.#events = events;
     this.#sender = new BoundedSender<ToWorker>(child as ConstructorParameters<typeof BoundedSender>[0]);
     if (child.stdout) passLines(child.stdout, print);
     if (child.stderr) passLines(child.stderr, printError);
     child.on("message", (message) => {
+      this.#hears();
       if (!this.#answered(message as FromWorker)) events.received(message as FromWorker, this);
     });
     const ended = (how: string, code: number) => {
@@ -75,6 +95,30 @@ export class WorkerProcess {
     this.#sender.offer(message, chars);
   }
 
+  /** Once a second: whether it still answers. */
+  look(): void {
+    if (this.#isOver || !this.isStarted) return;
+    this.#looks += 1;
+    if (this.#looks === 0) this.send({ kind: "ping" });
+    if (this.#looks === MOST_LOOKS) this.#fallsSilent();
+  }
+
+  #hears(): void {
+    this.#heard += 1;
+    this.#looks = -1;
+    if (!this.isSilent) return;
+    this.isSilent = false;
+    this.#events.turned(this);
+  }
+
+  /** Nobody waits for it any more; those that read a stream of it do. */
+  #fallsSilent(): void {
+    if (this.isSilent) return;
+    this.isSilent = true;
+    for (const asked of [...this.#asked.values()]) asked.answered(undefined);
+    this.#events.turned(this);
+  }
+
   /** Not by the method of the child, which on Deno closes the channel too. */
   kill(signal: NodeJS.Signals): void {
     try {
@@ -84,12 +128,16 @@ export class WorkerProcess {
     }
   }
 
-  /** Asks its admin API. Never rejects. */
-  async ask(question: Question, signal?: AbortSignal): Promise<Response> {
+  /** Asks its admin API. Never rejects. One that says nothing at all in `mostMs` counts as silent. */
+  async ask(question: Question, signal?: AbortSignal, mostMs = ANSWER_MS): Promise<Response> {
     const id = ++this.#lastId;
+    const heard = this.#heard;
     const answer = await new Promise<Answer | undefined>((resolve) => {
       if (this.#isOver) return resolve(undefined);
-      const timer = setTimeout(() => asked.answered(undefined), ANSWER_MS);
+      const timer = setTimeout(() => {
+        asked.answered(undefined);
+        if (heard === this.#heard) this.#fallsSilent();
+      }, mostMs);
       const asked: Asked = {
         next: undefined,
         answered(given) {

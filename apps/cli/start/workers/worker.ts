@@ -25,6 +25,7 @@ export async function runWorker(worker: number, input: Input, registry: Readonly
     source: workerSource(startArguments(input), begin, end, registry),
     workers: begin.count > 1 ? end.carrier : undefined,
     orphaned: end.orphaned,
+    join: () => end.join(),
     openAdmin: (shown) => openAdmin(end, shown),
     started(running, greeting) {
       state.follow(running, begin.state);
