@@ -41,10 +41,10 @@ export function sealed(batch: Batch, secret: string | undefined): string {
   return secret === undefined ? json : hmac(secret, `facts ${json}`) + json;
 }
 
-/** What the others are to hear of a router that has died. */
-export function lastWords(from: string): string {
-  const batch = { from, number: Number.MAX_SAFE_INTEGER, wallMs: 0, nowMs: 0, blockBytes: 0, replicas: [], facts: [["gone"]] };
-  return JSON.stringify(batch);
+/** What the others are to hear of a router that has died: its words, whatever it said before. */
+export function lastWords(from: string, { facts, replicas }: Pick<Batch, "facts" | "replicas">): string {
+  const number = Number.MAX_SAFE_INTEGER;
+  return sealed({ from, number, wallMs: 0, nowMs: 0, blockBytes: 0, replicas, facts: [...facts, ["gone"]] }, undefined);
 }
 
 /** How the messages of a router begin where they have no digest. */

@@ -68,6 +68,7 @@ export class SharedLog {
   #way: Way | undefined;
   #channel = "";
   #link: Link | undefined;
+  #leftWords = 0;
   #stopTicking: () => void = () => {};
   #cancelSending: (() => void) | undefined;
   #isHurrying = false;
@@ -147,7 +148,16 @@ export class SharedLog {
       lost: () => void this.#messages.lost++,
     };
     this.#link = way.open(this.#channel, events);
-    if (way.secret === undefined) this.#link.leaveBehind?.(lastWords(this.#id));
+    this.#leaveWords();
+  }
+
+  /** If this process dies, drains and cordons stay known, and what it had booked is free at once. */
+  #leaveWords(): void {
+    this.#leftWords = this.#standings.wordCount;
+    if (this.#link?.leaveBehind === undefined || this.#way?.secret !== undefined) return;
+    const outbox = new Outbox();
+    this.#standings.sayIntents(outbox);
+    this.#link.leaveBehind(lastWords(this.#id, outbox.take()));
   }
 
   #end(): void {
@@ -253,6 +263,7 @@ export class SharedLog {
     this.#sentMs = nowMs;
     const batch = { from: this.#id, number: this.#number, wallMs, nowMs, blockBytes, replicas, facts };
     this.#link.publish(sealed(batch, way.secret));
+    if (this.#leftWords !== this.#standings.wordCount) this.#leaveWords();
     this.#messages.sent += 1;
     if (isLeft) this.#sendSoon();
   }

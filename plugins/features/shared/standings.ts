@@ -45,6 +45,8 @@ export class Standings {
   /** Until when each ejected endpoint is, by its address; on this router's clock. */
   readonly #ejected = new Map<string, number>();
   #isHearing = false;
+  /** How many words of operators have come, from wherever. */
+  wordCount = 0;
 
   constructor(access: Pick<RouterAccess, "control">, clock: Time, outbox: Outbox) {
     this.#access = access;
@@ -63,8 +65,8 @@ export class Standings {
   }
 
   /** Says all that operators want, so that nothing of it is lost. */
-  sayIntents(): void {
-    for (const [url, { word }] of [...this.#words].slice(-MOST_SAID)) this.#sayIntent(url, word);
+  sayIntents(outbox = this.#outbox): void {
+    for (const [url, { word }] of [...this.#words].slice(-MOST_SAID)) this.#sayIntent(url, word, outbox);
   }
 
   /** Says which replicas are ejected, to a router that has just come. */
@@ -136,7 +138,7 @@ export class Standings {
       graceUntilMs: wanted?.graceUntilMs ?? 0,
     };
     this.#keep(href, { word, wanted });
-    this.#sayIntent(href, word);
+    this.#sayIntent(href, word, this.#outbox);
     return true;
   }
 
@@ -153,8 +155,8 @@ export class Standings {
     return true;
   }
 
-  #sayIntent(url: string, { intent, saidMs, reason, by, untilMs, graceUntilMs }: Word): void {
-    this.#outbox.add("wanted", this.#outbox.replica(url), intent, saidMs, reason, by, untilMs, graceUntilMs);
+  #sayIntent(url: string, { intent, saidMs, reason, by, untilMs, graceUntilMs }: Word, outbox: Outbox): void {
+    outbox.add("wanted", outbox.replica(url), intent, saidMs, reason, by, untilMs, graceUntilMs);
   }
 
   #sayEjection(url: string, { reason, untilMs }: Ejection): void {
@@ -164,6 +166,7 @@ export class Standings {
   #keep(url: string, known: Known): void {
     this.#words.delete(url);
     this.#words.set(url, known);
+    this.wordCount += 1;
     const [oldest] = this.#words.keys();
     if (this.#words.size > MOST_WORDS && oldest !== undefined) this.#words.delete(oldest);
   }

@@ -58,6 +58,8 @@ export class WorkerGroup {
   #state: SharedState;
   #version = 0;
   readonly #joins = new Joins();
+  /** Of the worker that has ended last. */
+  #lastWords: Facts | undefined;
   #isStopping = false;
   #firstEnd: ((code: number) => void) | undefined;
   #moved: () => void = () => {};
@@ -188,6 +190,7 @@ export class WorkerGroup {
     place.lastEnd = how;
     this.#joins.ended(process);
     if (process.lastWords !== undefined) this.#passOn(process.lastWords, process);
+    this.#lastWords = process.lastWords ?? this.#lastWords;
     this.listener?.ended(process);
     this.#moved();
     if (this.#isStopping) return;
@@ -234,7 +237,7 @@ export class WorkerGroup {
         process.lastWords = { ...message, kind: "facts" };
         return;
       case "join":
-        return this.#joins.came(process, this.#alive);
+        return this.#joins.came(process, this.#alive, this.#lastWords);
       case "mark":
         return this.#joins.marked(process, message.comer);
       case "want":

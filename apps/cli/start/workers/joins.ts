@@ -1,4 +1,4 @@
-import type { WorkerProcess } from "./worker-process.ts";
+import type { Facts, WorkerProcess } from "./worker-process.ts";
 
 /**
  * Tells a worker that comes when all that the others know has reached it. Each of the others answers a mark, behind what it had to say to
@@ -8,10 +8,12 @@ export class Joins {
   /** Those that come, and who has not answered yet. */
   readonly #comers = new Map<WorkerProcess, Set<WorkerProcess>>();
 
-  came(comer: WorkerProcess, alive: readonly WorkerProcess[]): void {
+  /** `lastWords`: what it hears where none of the others is left. */
+  came(comer: WorkerProcess, alive: readonly WorkerProcess[], lastWords: Facts | undefined): void {
     // One that has not greeted yet knows nothing.
     const others = alive.filter((each) => each !== comer && each.hasJoined);
     comer.hasJoined = true;
+    if (others.length === 0 && lastWords !== undefined) comer.send(lastWords);
     this.#comers.set(comer, new Set(others));
     for (const each of others) each.send({ kind: "mark", comer: comer.worker });
     this.#look(comer);
