@@ -286,7 +286,9 @@ export class SharedLog {
       return;
     }
     this.#messages.heard += 1;
-    if (!this.#peers.heard(batch)) return;
+    const isNew = this.#peers.heard(batch);
+    if (this.#leftWords !== this.#standings.wordCount) this.#leaveWords();
+    if (!isNew) return;
     this.#tell.info("Another router has come", { router: batch.from });
     this.#sayAll();
   }
