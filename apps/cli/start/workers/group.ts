@@ -2,6 +2,7 @@ import type { ReloadCause } from "../../../../config/running/reload-cause.ts";
 import type { Clock } from "../../../../core/contract/clock.ts";
 import type { Log } from "../../../../core/contract/log.ts";
 import type { Outputs } from "../outputs.ts";
+import { endWorkers } from "./end-workers.ts";
 import type { Forker } from "./fork.ts";
 import { Joins } from "./joins.ts";
 import type { Begin, FromWorker, SharedState } from "./messages.ts";
@@ -13,8 +14,6 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
 /** How often it is looked whether each still answers. */
 const LOOK_MS = 1_000;
-/** One that answers has so long to end, once nothing is under way. */
-const LAST_MS = 10_000;
 
 export interface GroupOptions {
   readonly count: number;
@@ -143,22 +142,7 @@ export class WorkerGroup {
         if (this.#places.every(({ process }) => process === undefined)) resolve();
       };
     });
-    for (const process of all) process.kill(signal);
-    const { clock } = this.#options;
-    const cancels = [
-      clock.after(mostMs, () => this.#kill(all.filter(({ isSilent }) => isSilent))),
-      clock.after(mostMs + LAST_MS, () => this.#kill(all)),
-    ];
-    await ended;
-    for (const cancel of cancels) cancel();
-  }
-
-  #kill(late: readonly WorkerProcess[]): void {
-    for (const each of late) {
-      if (each.isOver) continue;
-      this.#log.error("A worker did not end in its time, and is killed", { worker: each.worker, pid: each.pid ?? 0 });
-      each.kill("SIGKILL");
-    }
+    await endWorkers(all, signal, mostMs, ended, this.#options.clock, this.#log);
   }
 
   /** At once, when this process ends. */

@@ -5,6 +5,9 @@ import { BoundedSender } from "./bounded-sender.ts";
 import type { Begin, FromWorker, SharedState, ToWorker } from "./messages.ts";
 import type { WorkerAdmin } from "./worker-admin.ts";
 
+/** A reload that takes longer is given up (`config/running/running-config.ts`), so one that was frozen meanwhile takes nothing. */
+const MOST_RELOAD_MS = 28_000;
+const LATE = "it did not run for too long";
 /** How often a worker looks whether its parent is still there. */
 const LOOK_MS = 500;
 /** How long a worker waits at its start for what the others know. */
@@ -29,6 +32,7 @@ export class ParentEnd {
   #begun: ((begin: Begin) => void) | undefined;
   #files: ((files: Files) => void) | undefined;
   #verdict: ((refusal: string) => void) | undefined;
+  #askedMs = 0;
   #joined: (() => void) | undefined;
   /** Links are up from then on. */
   #hasGreeted = false;
@@ -62,6 +66,7 @@ export class ParentEnd {
 
   /** The files as they are now, for all workers alike. */
   files(): Promise<Files> {
+    this.#askedMs = systemClock.now();
     this.parent.send({ kind: "want" });
     return new Promise((resolve) => {
       this.#files = resolve;
@@ -113,6 +118,13 @@ export class ParentEnd {
     if (process.connected) process.disconnect();
   }
 
+  #decided(refusal: string): void {
+    const isLate = refusal === "" && systemClock.now() - this.#askedMs > MOST_RELOAD_MS;
+    this.isCommitted = refusal === "" && !isLate;
+    this.#verdict?.(isLate ? LATE : refusal);
+    if (isLate) this.parent.send({ kind: "taken", refusal: LATE });
+  }
+
   #received(message: ToWorker): void {
     switch (message.kind) {
       case "begin":
@@ -134,8 +146,7 @@ export class ParentEnd {
       case "files":
         return this.#files?.(message);
       case "verdict":
-        this.isCommitted = message.refusal === "";
-        return this.#verdict?.(message.refusal);
+        return this.#decided(message.refusal);
       case "state":
         return this.told?.state(message.state, message.cause, message.by);
       case "ask":
