@@ -111,7 +111,7 @@ async function run(
   const stopped = stopSignal();
   let loaded = first;
   let admin: OpenAdmin | undefined;
-  const port = await claimPort(listen);
+  const { port, release } = await claimPort(listen);
   await checkAdminPort(adminAddress);
   const terminals = [isatty(1), isatty(2)] as const;
   const words = crypto.getRandomValues(new Uint32Array(SECRET_WORDS));
@@ -167,6 +167,7 @@ async function run(
       await group.stop("SIGTERM", mostMs());
       return Math.max(0, code);
     }
+    release();
     admin = await openGroupAdmin(adminAddress, first.config.settings.limits, api, log);
     reloads.listen(() => void reload("signal"));
     const stopWatching = source.watch(() => void reload("files"));
