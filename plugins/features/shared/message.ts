@@ -64,8 +64,9 @@ export function opened(message: string, secret: string | undefined, wallMs: numb
     return "without the common secret";
   try {
     const batch = batchOf(JSON.parse(json));
-    // Without a secret they come from this machine, and none is said a second time.
-    return secret !== undefined && Math.abs(batch.wallMs - wallMs) > MOST_SKEW_MS ? "of another time" : batch;
+    // Without a secret it is of this machine, whose clock is the hearer's; last words were written at any time.
+    if (secret === undefined) return { ...batch, wallMs };
+    return Math.abs(batch.wallMs - wallMs) > MOST_SKEW_MS ? "of another time" : batch;
   } catch {
     return "unreadable";
   }
