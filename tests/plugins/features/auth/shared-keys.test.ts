@@ -117,6 +117,26 @@ describe("a key's limits at four routers in turn", () => {
     assert.equal(ask(400), 0);
   });
 
+  it("what a router used that has died is known to one that comes later, as of then", async () => {
+    const keys = new KeyRouters({ requestsPerMinute: 600 });
+    const { routers } = keys;
+    await routers.clock.advance(1_000);
+    for (let n = 0; n < 100; n++) {
+      keys.ask(0, 1);
+      await routers.clock.advance(100);
+    }
+    routers.all[0]!.die();
+    await routers.clock.advance(20_000);
+    routers.add();
+    await routers.clock.advance(100);
+    assert.equal(keys.left(ROUTERS), 500);
+    await routers.clock.advance(35_000);
+    const [told, heard] = [keys.left(ROUTERS), keys.left(1)];
+    assert.ok(told > 530 && told < 580 && Math.abs(told - heard) <= 10, `${told}, ${heard}`);
+    await routers.clock.advance(10_000);
+    assert.equal(keys.left(ROUTERS), 600);
+  });
+
   it("what was used while the store was gone counts as of then: the limit has no gap and no jump", async () => {
     const keys = new KeyRouters({ requestsPerMinute: 600 });
     const { routers } = keys;
