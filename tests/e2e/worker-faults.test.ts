@@ -18,16 +18,15 @@ const SPEC = `  auth: { keys: [{ name: alice, sha256: "${createHash("sha256").up
   limits: { drainTimeoutMs: 100 }`;
 /** Between two looks: the programs share the machine with the test. */
 const LOOK_MS = 20;
-const WORDS = ["--workers", "2"];
 
 describe("workers that fail", { timeout: 120_000 }, () => {
   let replicas: ScriptedReplica[];
   let router: RouterProcess;
 
-  const start = () =>
+  const start = (count: number) =>
     startRouterProcess(
       replicas.map(({ url }) => url),
-      { spec: SPEC, admin: "{ port: 0 }", words: WORDS },
+      { spec: SPEC, admin: "{ port: 0 }", words: ["--workers", String(count)] },
     );
   const until = async <Value>(read: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> => {
     for (const start = performance.now(); ; ) {
@@ -63,7 +62,7 @@ describe("workers that fail", { timeout: 120_000 }, () => {
 
   before(async () => {
     replicas = await Promise.all([0, 1].map(() => startScriptedReplica(answerOk)));
-    router = await start();
+    router = await start(2);
   });
   after(async () => {
     router.kill("SIGKILL");
@@ -110,7 +109,7 @@ describe("workers that fail", { timeout: 120_000 }, () => {
   });
 
   it("end with a program that is killed while it is frozen", async () => {
-    router = await start();
+    router = await start(1);
     router.kill("SIGSTOP");
     router.kill("SIGKILL");
     await router.exited;
