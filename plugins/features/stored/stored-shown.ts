@@ -55,7 +55,7 @@ export function storedMetrics({ holders, counts, questions }: Stored): readonly 
     {
       name: "stored_places_forgotten_total",
       type: "counter",
-      help: "Holders that were forgotten: unused for too long, or pushed out by newer ones.",
+      help: "Places that were forgotten: unused for too long, or pushed out by newer ones.",
       labels: ["reason"],
       samples: each({ expired: holders.forgotten.expired, pushed_out: holders.forgotten.pushedOut }),
     },

@@ -25,12 +25,12 @@ describe("a config with Pool documents", () => {
     [
       "workers",
       ["start", "--workers", "2", "-f", config],
-      /^signalbox: signalbox start --workers serves one pool.*leave out the Pool documents\.\n$/,
+      /^signalbox: (npx )?signalbox start --workers serves one pool.*leave out the Pool documents\.\n$/,
     ],
     [
       "an endpoint picker",
       ["epp", "--grpc-port", "0", "-f", config],
-      /^signalbox: signalbox epp serves one pool: leave out the Pool documents.*\.\n$/,
+      /^signalbox: (npx )?signalbox epp serves one pool: leave out the Pool documents.*\.\n$/,
     ],
     [
       "the simulator",
