@@ -5,7 +5,7 @@ export type SharedFact = readonly unknown[];
 export interface FactTeller {
   /** A router, until it is started anew. */
   readonly router: string;
-  /** It is this router: what it said has come back, so the others have heard it too, if no message was lost, and what they said before it came is most likely here. */
+  /** It is this router: its word came back. If no message was lost, the others have it too, and what they said before is most likely here. */
   readonly isOwn: boolean;
 }
 

@@ -6,9 +6,9 @@ interface Waiting {
   readonly bytes: number;
 }
 
-/** Of what waits. */
-const MOST_WAITING = 4_096;
-const MOST_WAITING_BYTES = 8 * 1024 * 1024;
+/** What waits behind something that takes long is bounded, in number and bytes: beyond it, to forget all and begin anew is better. */
+export const MOST_WAITING = 4_096;
+export const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
 /** Does one thing after the other. What takes long is done in slices, one in a turn of the event loop, and what comes meanwhile waits. */
 export class InOrder {

@@ -4,6 +4,7 @@ import type { EngineWire, ReplayOwner, SubscriptionOwner } from "../../../core/p
 import { BatchReading } from "./batch-reading.ts";
 import type { BlockBudget } from "./cache/block-table.ts";
 import type { EngineBlocks } from "./cache/engine-blocks.ts";
+import { MOST_WAITING, MOST_WAITING_BYTES } from "./in-order.ts";
 import { replay, sequenceOf } from "./zmtp/replay.ts";
 import { Subscription } from "./zmtp/subscription.ts";
 
@@ -32,9 +33,6 @@ export interface PublisherOptions {
 /** connecting: no connection; catching-up: asks for what it missed; following: what the engine says is known. */
 export type PublisherState = "connecting" | "catching-up" | "following";
 
-/** Batches that wait for a replay. Beyond it the replay is of no use any more. */
-const MOST_WAITING = 4_096;
-const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 /** A publisher whose numbers have gaps all the time is not asked for each of them. */
 const REPLAY_PAUSE_MS = 1_000;
 
