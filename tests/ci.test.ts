@@ -18,7 +18,7 @@ import { after, describe, it } from "node:test";
 const root = join(import.meta.dirname ?? ".", "..");
 
 /** Beginnings of the commands that `.ci/run` gives to npm. */
-const STEPS = ["run check", "run fuzz", "install", "test", "run soak", "run test:vllm", "run test:clients"];
+const STEPS = ["run check", "run fuzz", "install", "test", "run test:all", "run soak", "run test:vllm", "run test:clients"];
 
 /** Programs of Debian packages that tests run. */
 const PACKAGES = ["prometheus", "chromium", "redis-server", "nats-server"];

@@ -30,7 +30,7 @@ const refused = (name: string, sent: string, status = 400): Row => ({ name, sent
 const served = (name: string, sent: string): Row => ({ name, sent, statuses: [200], isClosed: false });
 const answered = (name: string, sent: string, status: number): Row => ({ name, sent, statuses: [status], isClosed: false });
 
-/** Content-Length in wrong spellings; tests/core/wire/framing.test.ts has more of them. */
+/** Content-Length in wrong spellings; tests/core/wire/framing.runtimes.test.ts has more of them. */
 export const LENGTH_ROWS: readonly Row[] = [
   ...["+27", "0x1b", "27, 27", "\xd9\xa2\xd9\xa7", "", "\x0b27", "9007199254740992", "27\0"].map((value) =>
     refused(`Content-Length: ${JSON.stringify(value)}`.slice(0, 60), post(`Content-Length: ${value}`, BODY)),
@@ -49,7 +49,7 @@ export const LENGTH_ROWS: readonly Row[] = [
   { name: "no length", sent: post("A: b", BODY), statuses: [400, 400], isClosed: true },
 ];
 
-/** Transfer-Encoding in wrong spellings, alone and beside a length; tests/core/wire/framing.test.ts has more of them. */
+/** Transfer-Encoding in wrong spellings, alone and beside a length; tests/core/wire/framing.runtimes.test.ts has more of them. */
 export const CODING_ROWS: readonly Row[] = [
   ...[
     "xchunked",
@@ -89,7 +89,7 @@ export const CODING_ROWS: readonly Row[] = [
 
 const bomb = (count: number, chunk: string) => inChunks(`${chunk.repeat(count)}0\r\n\r\n`);
 
-/** Chunks, extensions and trailers; tests/core/wire/chunked.test.ts has each wrong byte. */
+/** Chunks, extensions and trailers; tests/core/wire/chunked.runtimes.test.ts has each wrong byte. */
 export const CHUNK_ROWS: readonly Row[] = [
   ...[
     "1b \r\n",

@@ -26,11 +26,11 @@ import { type RouterProcess, startRouterProcess } from "../support/router-proces
 const ONLY_READ: Readonly<Record<string, string>> = {
   start: "goes on until it is stopped; the router that the others ask is one",
   epp: "goes on until it is stopped; tests/epp/",
-  dev: "goes on until it is stopped; tests/e2e/dev.test.ts",
+  dev: "goes on until it is stopped; tests/e2e/dev.runtimes.test.ts",
   mock: "goes on until it is stopped; the replicas here are two",
-  tail: "goes on until it is stopped; tests/e2e/tail.test.ts",
+  tail: "goes on until it is stopped; tests/e2e/tail.runtimes.test.ts",
   new: "makes a folder where it runs; tests/package/",
-  replay: "takes as long as was recorded; tests/e2e/replay.test.ts",
+  replay: "takes as long as was recorded; tests/e2e/replay.runtimes.test.ts",
 };
 
 /** Scripts of the checkout: what is said of them is checked. */
@@ -49,7 +49,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   prometheus: "needs Prometheus; tests/examples/observability.test.ts runs it",
   docker: "needs Docker, which no test has",
   vllm: "needs a GPU or an hour; tests/vllm/",
-  alias: "a shell's own; tests/apps/cli/commands/completion.test.ts has what follows it",
+  alias: "a shell's own; tests/apps/cli/commands/completion.runtimes.test.ts has what follows it",
   cp: "copies one example over another",
   curl: "in an example's comment: the router of that example does not run",
 };
@@ -144,7 +144,7 @@ function read(line: string) {
 
 async function tryOut(line: string): Promise<void> {
   const parsed = commandLine(line);
-  // HOST is the reader's; tests/e2e/hardened.test.ts asks one.
+  // HOST is the reader's; tests/e2e/hardened.runtimes.test.ts asks one.
   if (line.includes("https://HOST:")) return;
   if (parsed.words[0] === "curl") return await askAs(line, parsed);
   const [only] = routerArguments(parsed) ?? [];

@@ -22,7 +22,7 @@ const TEXTS: readonly (readonly [begin: string, what: string])[] = [
   ["notes     on entries", "output of check"],
   ["llm-d-precise: 9,792", "output of simulate"],
   ["lost by ", "output of simulate"],
-  ["mkdir tls secrets", "a shell's lines; tests/e2e/hardened.test.ts starts what they set up"],
+  ["mkdir tls secrets", "a shell's lines; tests/e2e/hardened.runtimes.test.ts starts what they set up"],
   [" line        at", "output of simulate"],
   ["replicas  TTFT mean", "output of advise"],
   ["One more replica saves", "output of advise"],

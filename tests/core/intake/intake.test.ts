@@ -135,7 +135,7 @@ const served: readonly Row[] = [
 
 const SMALL = { limits: { bodyBytes: 500 } };
 
-/** One for each moment; tests/e2e/limits.test.ts has all that is refused. */
+/** One for each moment; tests/e2e/limits.runtimes.test.ts has all that is refused. */
 const refused: readonly Row[] = [
   {
     name: "an unknown path",

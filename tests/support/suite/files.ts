@@ -1,16 +1,23 @@
 /**
  * Loads the test files named in SIGNALBOX_TEST_FILES into this process, which runs the tests that they register, in their order. A
- * test of each file's name runs before its own; what each file took goes to SIGNALBOX_TEST_TIMES.
+ * test of each file's name runs before its own; what each file took goes to SIGNALBOX_TEST_TIMES. Sockets that are open when the process
+ * ends go to SIGNALBOX_TEST_LEFT. Each file has a folder of its own below SIGNALBOX_TEST_FOLDERS as its temporary folder.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { pathToFileURL } from "node:url";
+import { folderOf, openSockets, own } from "./leftovers.ts";
 import { ROOT } from "./runtimes.ts";
 
-const { SIGNALBOX_TEST_FILES: names = "", SIGNALBOX_TEST_TIMES: times = "" } = process.env;
+const {
+  SIGNALBOX_TEST_FILES: names = "",
+  SIGNALBOX_TEST_TIMES: times = "",
+  SIGNALBOX_TEST_LEFT: left = "",
+  SIGNALBOX_TEST_FOLDERS: folders = "",
+} = process.env;
 /** From the last test on, for what is closed behind it. */
-const END_MS = 60_000;
+const END_MS = 10_000;
 let running: { readonly file: string; readonly fromMs: number } | undefined;
 
 /** The tests that come now are those of this file; without one, there are no more. */
@@ -20,14 +27,27 @@ function mark(file?: string): void {
   running = file === undefined ? undefined : { file, fromMs: nowMs };
 }
 
+function noteSockets(): void {
+  for (const line of openSockets()) appendFileSync(left, `${line}\n`);
+}
+
+// Deno says that it ends as browsers do, the others as Node does.
+if ("Deno" in globalThis) globalThis.addEventListener("unload", noteSockets);
+else process.on("exit", noteSockets);
+
 let begin = () => {};
 const loaded = new Promise<void>((resolve) => {
   begin = resolve;
 });
 // Node runs what is registered at once, and a `before` of a file that comes later beside its tests: nothing runs before all is loaded.
 it("the beginning of the files", () => loaded);
-for (const file of names.split(" ")) {
-  it(file, () => mark(file));
+for (const [index, file] of names.split(" ").entries()) {
+  const ownAll = () => own(file, folderOf(folders, index));
+  it(file, () => {
+    ownAll();
+    mark(file);
+  });
+  ownAll();
   try {
     await import(pathToFileURL(join(ROOT, file)).href);
   } catch (error) {

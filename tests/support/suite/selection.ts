@@ -1,70 +1,44 @@
-import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { ROOT } from "./runtimes.ts";
+import { RUN_ONCE } from "./run-once.ts";
+import { ROOT, type Runtime } from "./runtimes.ts";
 
-/** What is computed here comes from data alone, by JavaScript that all runtimes share. A folder that is not named here runs everywhere. */
-export const PURE: readonly string[] = [
-  ...["tests/bench/", "tests/soak/", "tests/ci.test.ts", "tests/layout.test.ts", "tests/run.test.ts", "tests/wasm.test.ts"],
-  ...["plugins/needs", "read/documents", "read/problems", "read/references", "rewrites/", "router/beside"].map(config),
-  ...["schema/", "show/"].map(config),
-  ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
-  ...["tests/examples/documents.test.ts", "tests/examples/troubleshooting.test.ts"],
-  ...["contract/", "control/", "decide/", "pool/", "report/", "request/", "state/"].map(core),
-  ...["cli/commands/split-test", "cli/commands/top", "cli/explain/", "cli/simulate/", "lab/engine/", "lab/simulate/"].map(app),
-  "tests/plugins/features/rollouts/guard-config",
-];
+/** Which files run on which runtimes: those that a change needs, all on all, or what is left of all behind what a change needs. */
+export type Extent = "usual" | "all" | "rest";
 
-function config(name: string): string {
-  return `tests/config/${name}`;
+/** What one runtime runs. */
+export interface Job {
+  readonly runtime: Runtime;
+  readonly files: readonly string[];
 }
 
-function app(name: string): string {
-  return `tests/apps/${name}`;
+/** True if the file says by its name that what it tests depends on the runtime. */
+export function isForEachRuntime(file: string): boolean {
+  return file.endsWith(".runtimes.test.ts");
 }
 
-function core(name: string): string {
-  return `tests/core/${name}`;
+/** The files that each runtime runs. The first of the runtimes is the Node that runs everything; other Nodes take part in `all` only. */
+export function jobsOf(extent: Extent, runtimes: readonly Runtime[], files: readonly string[]): Job[] {
+  const [first] = runtimes;
+  return runtimes.map((runtime) => {
+    const isFirst = runtime === first;
+    const isUsual = (file: string) => isFirst || (isForEachRuntime(file) && !runtime.name.startsWith("node"));
+    const isInAll = (file: string) => isFirst || !isRunOnce(file);
+    const isChosen = { usual: isUsual, all: isInAll, rest: (file: string) => isInAll(file) && !isUsual(file) }[extent];
+    return { runtime, files: files.filter(isChosen) };
+  });
 }
 
-/**
- * What one runtime is enough for: a browser runs the page, whose files tests/apps/admin/ asks for everywhere; the package is built once,
- * and its tests start all runtimes themselves; a compiler reads the source without a feature. The commands of the documents are in tests of their own.
- */
-export const ONCE: readonly string[] = [
-  ...[
-    "tests/e2e/page.test.ts",
-    "tests/package/",
-    "tests/examples/document-commands.test.ts",
-    "tests/plugins/features/deleted.test.ts",
-  ],
-];
-
-/** One of so many pure files runs on every runtime. */
-const SAMPLE_OF = 5;
-
-/** Of the files, those that every runtime runs: what depends on the runtime, and a sample of the others that only their names decide. */
-export function onEveryRuntime(files: readonly string[]): string[] {
-  return files.filter((file) => !isRunOnce(file) && (!isPure(file) || isInSample(file)));
-}
-
-export function isRunOnce(file: string): boolean {
-  return ONCE.some((start) => file.startsWith(start));
-}
-
-export function isPure(file: string): boolean {
-  return PURE.some((start) => file.startsWith(start));
-}
-
-function isInSample(file: string): boolean {
-  return createHash("sha256").update(file).digest().readUInt32BE() % SAMPLE_OF === 0;
+/** True if further runtimes would add nothing even to a full run: the file starts them itself, or runs nothing of the router. */
+function isRunOnce(file: string): boolean {
+  return RUN_ONCE.some(({ place }) => file.startsWith(place));
 }
 
 /** Those that take longest, slowest first; each begins early, by itself. */
 export const LONGEST: readonly string[] = [
-  ...["tests/e2e/page.test.ts", "tests/e2e/log-output.test.ts", "tests/e2e/guarded-rollout.test.ts", "tests/e2e/aborts.test.ts"],
-  ...["tests/apps/cli/main.test.ts", "tests/apps/lab/simulate/anchors.test.ts", "tests/e2e/one-of-four.test.ts"],
-  ...["tests/e2e/top.test.ts", "tests/e2e/traces.test.ts"],
+  ...["tests/e2e/page.test.ts", "tests/e2e/log-output.runtimes.test.ts", "tests/e2e/guarded-rollout.runtimes.test.ts"],
+  ...["tests/e2e/aborts.runtimes.test.ts", "tests/apps/cli/main.runtimes.test.ts", "tests/apps/lab/simulate/anchors.test.ts"],
+  ...["tests/e2e/one-of-four.test.ts", "tests/e2e/top.runtimes.test.ts", "tests/e2e/traces.runtimes.test.ts"],
 ];
 
 /** What these share is made once: the built package, an API server. They take long, so they begin first. */

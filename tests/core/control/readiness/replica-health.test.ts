@@ -44,7 +44,7 @@ function check(rows: readonly Row[]): void {
   }
 }
 
-// tests/core/control/readiness/prober.test.ts takes replicas through the whole lifecycle.
+// tests/core/control/readiness/prober.runtimes.test.ts takes replicas through the whole lifecycle.
 describe("what takes a replica out", () => {
   check([
     {

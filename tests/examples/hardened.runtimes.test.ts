@@ -1,4 +1,4 @@
-/** examples/hardened/: its config says what docs/security.md promises, and its container runs it. tests/e2e/hardened.test.ts attacks it. */
+/** examples/hardened/: its config says what docs/security.md promises, and its container runs it. tests/e2e/hardened.runtimes.test.ts attacks it. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "yaml";

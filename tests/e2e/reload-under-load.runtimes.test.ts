@@ -13,7 +13,7 @@ import {
   startScriptedReplica,
 } from "../support/scripted-replica.ts";
 
-/** How many reloads; the requirement's own number takes about a minute: `SIGNALBOX_RELOADS=1000 npm test -- node tests/e2e/reload-under-load.test.ts`. */
+/** How many reloads; the requirement's own number takes about a minute: `SIGNALBOX_RELOADS=1000 npm test -- node tests/e2e/reload-under-load.runtimes.test.ts`. */
 const RELOADS = Number(process.env["SIGNALBOX_RELOADS"] ?? 20);
 const CLIENTS = 12;
 const STREAMS = 8;
