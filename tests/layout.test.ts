@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { DOCUMENTS } from "./support/document-blocks.ts";
@@ -22,6 +22,7 @@ import {
 } from "./support/source-graph.ts";
 
 const MOST_LINES = 300;
+const MOST_TEST_LINES = 400;
 /** What `import { createCore } from "signalbox/core"` loads. */
 const MOST_CORE_LINES = 20_000;
 /** Nobody reads it: a tool makes it. */
@@ -163,6 +164,11 @@ describe("the source tree", () => {
     assert.doesNotMatch(read("package-lock.json"), /"resolved"|\.tgz/);
   });
 
+  it("has no test file that is too long for one sitting", () => {
+    const long = filesBelow("tests", ".ts").filter((file) => lineCount(file) > MOST_TEST_LINES);
+    assert.deepEqual(long, []);
+  });
+
   it("uses no test.only", () => {
     const marked = sourcesBelow("tests").filter((file) => /\b(test|it|describe)\.only\(/.test(read(file)));
     assert.deepEqual(marked, []);
@@ -187,6 +193,18 @@ describe("the documents", () => {
   });
 
   const decisions = [...SOURCE_FOLDERS, "tests"].flatMap((folder) => filesBelow(folder, "/DECISIONS.md"));
+
+  it("tests/support/README.md lists each file of the folder once", () => {
+    const page = read("tests/support/README.md");
+    const isListed = (name: string) => page.split(`\`${name}\``).length === 2;
+    const names = readdirSync(join(root, "tests/support"), { withFileTypes: true })
+      .filter(({ name }) => name !== "README.md" && !name.endsWith(".test.ts"))
+      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+    assert.deepEqual(
+      names.filter((name) => !isListed(name)),
+      [],
+    );
+  });
 
   it("docs/decisions.md lists every DECISIONS.md", () => {
     const listed = [...read("docs/decisions.md").matchAll(/^\| `([^`]+)`/gm)].map(([, path]) => path ?? "");

@@ -1,38 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import type { Browser, Page } from "playwright-core";
 import type { Status } from "../../apps/admin/status.ts";
 import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { askFor } from "../support/admin.ts";
-import { noBrowser, overflow, showPage, startBrowser } from "../support/browser.ts";
-import { poolDocument } from "../support/pools.ts";
-import { configOver, rewriteTo } from "../support/reloading.ts";
-import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
+import { noBrowser, overflow, showPage } from "../support/browser.ts";
+import { rewriteTo } from "../support/reloading.ts";
+import type { RouterProcess } from "../support/router-process.ts";
+import { headOf, LIMIT, namesIn, opened, PageRouters, pageOf, stateOf } from "./page-routers.ts";
 
 const HOSTILE = `"><img src=x onerror="document.title='taken'">`;
-const LIMIT = { skip: noBrowser, timeout: 240_000 };
 
-let browser: Browser;
+const routers = new PageRouters();
 let replicas: readonly MockReplica[];
 let router: RouterProcess;
 let url: string;
-const started: RouterProcess[] = [];
-const folder = mkdtempSync(join(tmpdir(), "signalbox-page-"));
-writeFileSync(join(folder, "token"), "open-sesame\n");
 
-/** A router with this config; it ends with this file. */
-async function startRouter(config: string): Promise<RouterProcess> {
-  const file = join(folder, `signalbox-${started.length}.yaml`);
-  writeFileSync(file, config);
-  const process = await startRouterProcess([], { config: file, hasAdmin: true });
-  started.push(process);
-  return process;
-}
-
-const pageOf = ({ adminPort }: RouterProcess) => `http://127.0.0.1:${adminPort}/`;
 const status = async () => JSON.parse((await askFor(router.adminPort, "/status")).body) as Status;
 
 before(async () => {
@@ -43,17 +25,11 @@ before(async () => {
   const labels = `  pool: { endpoints: [ ${Object.entries(urls)
     .map(([name, at]) => `{ name: ${name}, url: "${at}", labels: { note: ${JSON.stringify(HOSTILE)} } }`)
     .join(", ")} ] }\n`;
-  router = await startRouter(`apiVersion: signalbox/v1\nkind: Router\nspec:\n${labels}---\n${rewriteTo({ v1: 90, v2: 10 })}`);
+  router = await routers.start(`apiVersion: signalbox/v1\nkind: Router\nspec:\n${labels}---\n${rewriteTo({ v1: 90, v2: 10 })}`);
   url = pageOf(router);
-  browser = await startBrowser();
 });
 after(async () => {
-  if (noBrowser) return;
-  await browser.close();
-  for (const process of started) process.kill("SIGTERM");
-  await Promise.all(started.map(({ exited }) => exited));
-  await Promise.all(replicas.map((replica) => replica.close()));
-  rmSync(folder, { recursive: true });
+  if (!noBrowser) await Promise.all(replicas.map((replica) => replica.close()));
 });
 
 async function post(model: string, id: string): Promise<number> {
@@ -66,22 +42,11 @@ async function post(model: string, id: string): Promise<number> {
   return response.status;
 }
 
-const rowOf = (page: Page, name: string) => page.locator("#endpoints tbody", { has: page.getByText(name, { exact: true }) });
-/** Opens the line of a replica. */
-async function opened(page: Page, name: string) {
-  const row = rowOf(page, name);
-  await row.locator(".opener").click();
-  return row;
-}
-const stateOf = (page: Page, name: string, text: RegExp) => rowOf(page, name).locator(".state", { hasText: text });
-const headOf = (page: Page, name: string) => page.locator("#endpoints").getByRole("columnheader", { name, exact: true });
-const namesIn = (page: Page) => page.locator("#endpoints .opener").allTextContents();
-
 describe("the status page over three replicas", LIMIT, () => {
   it("says whether all is well, and shows what requests met", async () => {
     assert.equal(await post("food", "page-food"), 200);
     assert.equal(await post("nobody-has-it", "page-unknown"), 404);
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     await page.getByText("All 3 replicas serve").waitFor();
     assert.equal(await page.locator("#health-word").textContent(), "Well");
     assert.equal(await page.title(), "default – Signalbox");
@@ -100,7 +65,7 @@ describe("the status page over three replicas", LIMIT, () => {
   });
 
   it("has one banner; replicas come above decisions while something is wrong, and not because somebody drained one", async () => {
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     const order = () =>
       page.evaluate(
         '[...document.querySelectorAll("main > section")].map(({ id }) => id).filter((id) => /^(dec|rep)/.test(id)).join()',
@@ -135,7 +100,7 @@ describe("the status page over three replicas", LIMIT, () => {
   });
 
   it("sorts by click and by keyboard, and says so", async () => {
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     const head = headOf(page, "Replica");
     await head.getByRole("button").click();
     assert.deepEqual(await namesIn(page), ["gpu-1", "gpu-2", "gpu-3"]);
@@ -152,7 +117,7 @@ describe("the status page over three replicas", LIMIT, () => {
   });
 
   it("a decision opens into its explanation; decisions are filtered", async () => {
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     await page.locator("#by-text").fill("page-food");
     const openers = page.locator("#decisions .opener:visible");
     await page.waitForFunction('document.querySelectorAll("#decisions .opener").length === 1');
@@ -186,7 +151,7 @@ describe("the status page over three replicas", LIMIT, () => {
     const id = "page-link.1_a";
     await post("base", id);
     for (let later = 0; later < 12; later++) await post("base", `page-after-link-${later}`);
-    const { page } = await showPage(browser, url);
+    const { page } = await showPage(routers.browser, url);
     await page.locator("#by-text").fill(id);
     const opener = page.locator("#decisions .opener");
     await opener.nth(1).waitFor({ state: "detached" });
@@ -198,7 +163,7 @@ describe("the status page over three replicas", LIMIT, () => {
     assert.equal(page.url(), `${url}#`);
     await page.close();
 
-    const { page: other, problems } = await showPage(browser, link);
+    const { page: other, problems } = await showPage(routers.browser, link);
     const shown = other.locator("#decisions .explanation:visible");
     await shown.getByText(id, { exact: true }).waitFor();
     assert.equal(await shown.count(), 1);
@@ -215,7 +180,7 @@ describe("the status page over three replicas", LIMIT, () => {
 
   for (const id of ["never-there", "%", HOSTILE])
     it(`a link to a decision that is not remembered says so: ${id}`, async () => {
-      const { page, problems } = await showPage(browser, `${url}#decision=${encodeURIComponent(id)}`);
+      const { page, problems } = await showPage(routers.browser, `${url}#decision=${encodeURIComponent(id)}`);
       await page.locator("#result-text").getByText(`The router does not remember the request ${id}:`).waitFor();
       assert.equal(await page.locator("#decisions .explanation:visible").count(), 0);
       assert.equal(await page.locator("#lost").isVisible(), false);
@@ -224,7 +189,7 @@ describe("the status page over three replicas", LIMIT, () => {
     });
 
   it("a request that ends while the page is open comes by itself", async () => {
-    const { page } = await showPage(browser, url);
+    const { page } = await showPage(routers.browser, url);
     await page.locator("#by-text").fill("page-live");
     assert.equal(await page.locator("#decisions .opener").count(), 0);
     await post("base", "page-live");
@@ -233,7 +198,7 @@ describe("the status page over three replicas", LIMIT, () => {
   });
 
   it("draws what requests met over the span that is chosen, by mouse or keyboard", async () => {
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     const chart = (title: string) => page.locator("#charts > div", { hasText: title });
     const width = async () => (await chart("Requests a second").locator("svg").getAttribute("viewBox"))?.split(" ")[2];
     const steps = async () => (await status()).traffic.history.requestsPerS.length - 1;
@@ -259,7 +224,7 @@ describe("the status page over three replicas", LIMIT, () => {
   it("names from clients and replicas are texts", async () => {
     await post(HOSTILE, "page-hostile");
     await post(`<script>document.title="taken"</script>`, "page-script");
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     await page.locator("#decisions").getByText(HOSTILE, { exact: true }).first().waitFor();
     for (const opener of await page.locator("#decisions .opener").all()) await opener.click();
     assert.match((await (await opened(page, "gpu-1")).locator("dl").textContent()) ?? "", /note="><img src=x/);
@@ -270,7 +235,7 @@ describe("the status page over three replicas", LIMIT, () => {
   });
 
   it("drains and undrains by button, and asks before the last one goes", async () => {
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     await page.locator("#reason").fill(`maintenance ${HOSTILE}`);
     for (const name of ["gpu-1", "gpu-2", "gpu-3"]) await opened(page, name);
     await page.getByRole("button", { name: "Drain gpu-2", exact: true }).click();
@@ -297,7 +262,7 @@ describe("the status page over three replicas", LIMIT, () => {
   });
 
   it("changes weights; what the API refuses is shown", async () => {
-    const { page, problems } = await showPage(browser, url);
+    const { page, problems } = await showPage(routers.browser, url);
     await page.getByLabel("Weight of v1").fill("50");
     await page.getByLabel("Weight of v2").fill("50");
     await page.getByRole("button", { name: "Apply weights" }).click();
@@ -333,7 +298,7 @@ describe("the status page over three replicas", LIMIT, () => {
         body: JSON.stringify(body),
       });
     await act("cordon", { reason: "the driver is older than the model wants" });
-    const { page } = await showPage(browser, url, { width: 390 });
+    const { page } = await showPage(routers.browser, url, { width: 390 });
     const cell = stateOf(page, "gpu-2", /^cordoned: the driver is older than the model wants; asked by/);
     await cell.waitFor();
     const cut = (element: { scrollWidth: number; clientWidth: number }) => element.scrollWidth - element.clientWidth;
@@ -350,7 +315,7 @@ describe("the status page over three replicas", LIMIT, () => {
     [1280, "dark"],
   ] as const) {
     it(`everything of the replica table is seen at ${width} pixels, ${scheme}`, async () => {
-      const { page, problems } = await showPage(browser, url, { width, scheme });
+      const { page, problems } = await showPage(routers.browser, url, { width, scheme });
       await page.waitForFunction('document.querySelectorAll("#endpoints tbody").length === 3');
       const row = await opened(page, "gpu-1");
       assert.equal(await overflow(page), 0);
@@ -364,153 +329,4 @@ describe("the status page over three replicas", LIMIT, () => {
       await page.close();
     });
   }
-});
-
-describe("where changes are not for everyone", LIMIT, () => {
-  it("a read-only port offers none, and says why", async () => {
-    const config = configOver({ only: replicas[0]!.url }, "  admin: { readOnly: true }\n");
-    const { page, problems } = await showPage(browser, pageOf(await startRouter(`${config}---\n${rewriteTo({ v1: 1 })}`)));
-    await page.getByText("The admin API is read-only here").waitFor();
-    await opened(page, "only");
-    assert.equal(await page.locator("#endpoints button:visible", { hasText: /drain|cordon/i }).count(), 0);
-    assert.equal(await page.locator("#rewrites input:visible").count(), 0);
-    assert.equal(await page.locator("#token").isVisible(), false);
-    assert.deepEqual(problems, []);
-    await page.close();
-  });
-
-  it("has the replicas of each pool", async () => {
-    const further = poolDocument("small", [replicas[1]!.url]);
-    const { page, problems } = await showPage(
-      browser,
-      pageOf(await startRouter(configOver({ large: replicas[0]!.url }) + further)),
-    );
-    const text = (await page.locator("#figures").textContent()) ?? "";
-    assert.match(text, /replicas serving\s*2 of 2\s*of pool small\s*1 of 1/);
-    assert.deepEqual(problems, []);
-    await page.close();
-  });
-
-  it("with a token, changes need it; it is kept nowhere", async () => {
-    const config = configOver({ only: replicas[0]!.url }, '  admin: { token: "file:token" }\n');
-    const { page } = await showPage(browser, pageOf(await startRouter(config)));
-    page.on("dialog", (dialog) => void dialog.accept());
-    await opened(page, "only");
-    const drain = page.getByRole("button", { name: "Drain only" });
-    await drain.click();
-    await page.locator("#result.problem").getByText("Nothing was changed: Send a token of spec.admin.token").waitFor();
-    await page.locator("#token").fill("open-sesame");
-    await drain.click();
-    await stateOf(page, "only", /^draining/).waitFor();
-    assert.equal(
-      await page.evaluate("JSON.stringify([localStorage.length, sessionStorage.length, document.cookie])"),
-      '[0,0,""]',
-    );
-    await page.close();
-  });
-
-  it("where reading needs a token, the page asks for one", async () => {
-    const config = configOver(
-      { only: replicas[0]!.url },
-      '  admin: { tokens: [{ name: wall, role: read, token: "file:token" }] }\n',
-    );
-    const page = await browser.newPage();
-    await page.goto(pageOf(await startRouter(config)));
-    await page.locator("#lost").getByText("it asks for a token: enter one above").waitFor();
-    await page.locator("#token").fill("open-sesame");
-    await rowOf(page, "only").waitFor();
-    await page.locator("#lost").waitFor({ state: "hidden" });
-    await page.getByText("may only read").waitFor();
-    await page.close();
-  });
-
-  it("says when the router does not respond any more", async () => {
-    const config = configOver({ only: replicas[0]!.url });
-    const process = await startRouter(config);
-    const { page } = await showPage(browser, pageOf(process));
-    process.kill("SIGKILL");
-    await page
-      .locator("#lost")
-      .getByText(/^The router does not respond \(.+\); what is shown is \d+ s old\.$/)
-      .waitFor();
-    assert.equal(await page.locator(".health:visible, .warning:visible").count(), 1);
-    await page.close();
-  });
-});
-
-describe("the status page over 1,000 replicas", LIMIT, () => {
-  let many: string;
-
-  before(async () => {
-    if (noBrowser) return;
-    const names = Array.from({ length: 1000 }, (_, index) => `pod-${index}`);
-    const config = configOver(Object.fromEntries(names.map((name, index) => [name, `http://127.0.0.1:${1 + index}`])));
-    many = pageOf(await startRouter(config));
-  });
-
-  it("shows them in pages, sorted as people count, and finds one", async () => {
-    const { page, problems } = await showPage(browser, many);
-    await headOf(page, "Replica").getByRole("button").click();
-    const names = await namesIn(page);
-    assert.equal(names.length, 25);
-    assert.deepEqual(names.slice(0, 3), ["pod-0", "pod-1", "pod-2"]);
-    assert.equal(await page.locator("#endpoint-pages output").textContent(), "1 to 25 of 1,000");
-    await page.getByRole("button", { name: "Next" }).click();
-    assert.deepEqual((await namesIn(page)).slice(0, 2), ["pod-25", "pod-26"]);
-    assert.equal(await page.locator("#health-word").textContent(), "Needs attention");
-    await page.locator("#endpoint-text").fill("pod-19 ");
-    assert.equal((await namesIn(page)).length, 11);
-    assert.equal(await page.locator("#endpoint-count").textContent(), "11 of 1,000 replicas");
-    assert.equal(await page.locator("#endpoint-pages").isVisible(), false);
-    await page.locator("#endpoint-state").selectOption("failing");
-    assert.equal((await namesIn(page)).length, 0);
-    assert.deepEqual(problems, []);
-    await page.close();
-  });
-
-  it("stays small: one line for each of those that are seen", async () => {
-    const { page } = await showPage(browser, many);
-    assert.ok(Number(await page.evaluate('document.querySelectorAll("*").length')) < 1_000);
-    const heights =
-      '[...document.querySelectorAll("#endpoints tbody")].map((row) => Math.round(row.getBoundingClientRect().height))';
-    assert.ok(((await page.evaluate(heights)) as number[]).every((height) => height < 40));
-    await page.close();
-  });
-
-  it("keeps focus, selection, scroll and what is open while it is drawn again", async () => {
-    const { page } = await showPage(browser, many);
-    await headOf(page, "Replica").getByRole("button").click();
-    await opened(page, "pod-20");
-    const name = page.locator("#endpoints .opener", { hasText: /^pod-20$/ });
-    await name.scrollIntoViewIfNeeded();
-    await page.evaluate(`
-      const opener = [...document.querySelectorAll("#endpoints .opener")].find((each) => each.textContent === "pod-20");
-      getSelection().selectAllChildren(opener);
-      opener.closest("tbody").querySelector(".actions button").focus({ preventScroll: true });
-    `);
-    const state = "[String(getSelection()), document.activeElement.ariaLabel]";
-    const place = () =>
-      name.evaluate((element: { getBoundingClientRect(): { top: number } }) => element.getBoundingClientRect().top);
-    const before = await page.evaluate(state);
-    const top = await place();
-    const shown = await page.locator("#updated").textContent();
-    await page.waitForFunction((text) => document.querySelector("#updated")?.textContent !== text, shown);
-    await page.waitForTimeout(50);
-    assert.deepEqual(await page.evaluate(state), before);
-    assert.deepEqual(before, ["pod-20", "Drain pod-20"]);
-    assert.ok(Math.abs((await place()) - top) < 20, `moved from ${top} to ${await place()}`);
-    // It is open still when its page comes again.
-    await page.getByRole("button", { name: "Next" }).click();
-    await page.getByRole("button", { name: "Previous" }).click();
-    assert.equal(await rowOf(page, "pod-20").locator(".opener").getAttribute("aria-expanded"), "true");
-    await page.close();
-  });
-
-  it("fits a telephone", async () => {
-    const { page } = await showPage(browser, many, { width: 390 });
-    assert.equal(await overflow(page), 0);
-    await headOf(page, "Replica").getByRole("button").click();
-    assert.deepEqual((await namesIn(page)).slice(0, 2), ["pod-0", "pod-1"]);
-    await page.close();
-  });
 });
