@@ -53,7 +53,11 @@ describe("the first lines of start", () => {
     const [replica] = await startReplicas(1);
     const { printed, port } = await start([silent.url, replica!.url]);
     const lines = messagesOf(printed);
-    assert.match(lines[0]!, /^Requests to http:\S+ are taken; waiting up to two seconds for the first probes of one replica\.$/);
+    // The other one may be probed after this line, on a busy machine.
+    assert.match(
+      lines[0]!,
+      /^Requests to http:\S+ are taken; waiting up to two seconds for the first probes of (one replica|2 replicas)\.$/,
+    );
     assert.match(lines[1]!, /: 1 of 2 replicas ready, models: m$/);
     assert.match(lines[2]!, /^Not ready: \S+ \(no response yet\)$/);
     assert.equal(readAnswer(await exchange(port, chatPost())).status, 200);
@@ -70,9 +74,9 @@ describe("a port that may be shared is not listened on", { skip: obstacleToShare
     const router = await startRouterProcess([silent.url, replica!.url], { spec });
     after(() => router.kill("SIGKILL"));
     const lines = messagesOf(router.printed);
-    assert.equal(
-      lines[0],
-      "The port may be shared, so requests are taken after the first probes of one replica, in two seconds at most.",
+    assert.match(
+      lines[0]!,
+      /^The port may be shared, so requests are taken after the first probes of (one replica|2 replicas), in two seconds at most\.$/,
     );
     assert.match(lines[1]!, /^Signalbox is listening on .*: 1 of 2 replicas ready, models: m$/);
     assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);

@@ -8,6 +8,8 @@ import { chatPost, event, OK, STREAM } from "../support/scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 
 const TIMEOUT = { timeout: 60_000 };
+/** Longer than two signals may be apart to count as one. */
+const APART_MS = 700;
 const READY = "GET /ready HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
 
 /** A router's process with one open stream. */
@@ -66,10 +68,12 @@ describe("a second signal", () => {
     for (const limits of ["{ settleMs: 60000 }", "{ settleMs: 0 }"]) {
       const { router, client } = await setUp(limits);
       router.kill("SIGTERM");
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await waitUntil(() => /settle time|waiting for requests in progress/.test(router.errors));
       assert.ok(!client.isClosed);
-      router.kill("SIGTERM");
+      // Signals that come close together are one, and how close they come is up to the machine.
+      const again = setInterval(() => router.kill("SIGTERM"), APART_MS);
       assert.equal((await router.exited).code, 130);
+      clearInterval(again);
       await client.closed();
     }
   });
