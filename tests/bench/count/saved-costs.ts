@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { changedFigures } from "../../support/changed-figures.ts";
 import type { Cost } from "./cost.ts";
 
 /** Costs by what they are the costs of. */
 export type SavedCosts = Readonly<Record<string, Cost>>;
 
-const FILE = new URL("costs.json", import.meta.url);
-/** A cost may differ by this share of what the file says before a test names it. */
-const SLACK = 0.03;
+const NAME = "costs.json";
+const FILE = new URL(NAME, import.meta.url);
 const FIGURES = ["calls", "functions", "files", "bytes"] as const;
 
 /** Why this process can't count what the file has; "" if it can. */
@@ -28,15 +28,8 @@ export function writeSavedCosts(costs: SavedCosts): void {
 export function differences(saved: SavedCosts, counted: SavedCosts): string[] {
   const names = new Set([...Object.keys(saved), ...Object.keys(counted)]);
   return [...names].flatMap((name) =>
-    FIGURES.flatMap((figure) => {
-      const [was, is] = [saved[name]?.[figure] ?? 0, counted[name]?.[figure] ?? 0];
-      return Math.abs(is - was) <= was * SLACK ? [] : [`${name}: ${inWords(is)} ${figure}, and ${inWords(was)} in costs.json`];
-    }),
+    changedFigures({ ...saved[name] }, { ...counted[name] }, NAME).map((change) => `${name}: ${change}`),
   );
-}
-
-function inWords(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: value < 1000 ? 1 : 0 });
 }
 
 /** Deno and Bun name a version of Node, too. */
