@@ -13,7 +13,7 @@ import type { Services } from "../core/services.ts";
 import { builtIns } from "../plugins/registry.ts";
 import { routerApi } from "./admin/api/routes.ts";
 import { EventStreams } from "./admin/event-streams.ts";
-import { type PageHandlers, pageHandlers } from "./admin/page-handlers.ts";
+import { pageHandlers } from "./admin/page-handlers.ts";
 import { checkPages } from "./admin/pages.ts";
 import { countPools, figuresOf } from "./admin/pool-sites.ts";
 import { turns } from "./admin/turns.ts";
@@ -37,7 +37,7 @@ export interface RouterOptions extends Partial<Services> {
  * where only operators come: they check neither who asks nor the Host header. Mounted at /metrics, /status and /decisions, beside `admin`
  * at /api/v1, they are what the program's commands ask with --admin.
  */
-export interface FetchRouter extends PageHandlers {
+export interface FetchRouter {
   /**
    * Routes one request. Never rejects: an error becomes a response in the shape of the called API. If a response breaks off, its
    * body stream fails. An aborted request resolves to status 499, which no client reads.
@@ -48,6 +48,12 @@ export interface FetchRouter extends PageHandlers {
    * for the log. Changes need the token of spec.admin.token, since nobody here knows who can reach it. Never rejects.
    */
   admin(request: Request, caller?: string): Promise<Response>;
+  /** The metrics, for Prometheus. */
+  metrics(request: Request): Promise<Response>;
+  /** The router and its pool now, as JSON. */
+  status(request: Request): Promise<Response>;
+  /** GET shows the last decisions, `?id=` one of them; POST decides about a request without sending it, as POST /api/v1/explain. */
+  explain(request: Request): Promise<Response>;
   /** Resolves to true once an endpoint is ready, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
   /** Ends requests under way with an error, then probes and connections. Call it when the host accepts no more requests. */

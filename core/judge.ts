@@ -1,7 +1,7 @@
 import type { ActiveConfig, Named } from "./active-config.ts";
 import type { Detector } from "./contract/detector.ts";
 import type { Ejection, Endpoint } from "./contract/endpoint.ts";
-import type { TriesView } from "./pool/connections.ts";
+import type { TriesView } from "./pool/tries-view.ts";
 import type { Services } from "./services.ts";
 import type { LoadTable } from "./state/load.ts";
 import { type Traffic, UNWATCHED } from "./state/traffic.ts";

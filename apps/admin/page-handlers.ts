@@ -5,16 +5,7 @@ import type { ReadSite, StatusSite } from "./site.ts";
 import { statusOf } from "./status.ts";
 
 /** What the admin port shows, as Web-standard handlers, which a host mounts at paths of its own. None of them rejects. */
-export interface PageHandlers {
-  /** The metrics, for Prometheus. */
-  metrics(request: Request): Promise<Response>;
-  /** The router and its pool now, as JSON. */
-  status(request: Request): Promise<Response>;
-  /** GET shows the last decisions, `?id=` one of them; POST decides about a request without sending it, as POST /api/v1/explain. */
-  explain(request: Request): Promise<Response>;
-}
-
-export function pageHandlers(site: ReadSite & StatusSite, api: AdminApi): PageHandlers {
+export function pageHandlers(site: ReadSite & StatusSite, api: AdminApi) {
   const statusPage: Page = {
     path: "/status",
     contentType: "application/json",
@@ -24,9 +15,9 @@ export function pageHandlers(site: ReadSite & StatusSite, api: AdminApi): PageHa
   const observersPage = (path: string, request: Request) =>
     respond(findPage(site.router.config.observers, path), path, request, site);
   return {
-    metrics: async (request) => observersPage("/metrics", request),
-    status: async (request) => respond(statusPage, "/status", request, site),
-    explain: async (request) => {
+    metrics: async (request: Request) => observersPage("/metrics", request),
+    status: async (request: Request) => respond(statusPage, "/status", request, site),
+    explain: async (request: Request) => {
       if (request.method !== "POST") return observersPage("/decisions", request);
       return api(new Request(new URL("/api/v1/explain", request.url), request), "");
     },

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { EndpointJudge, JudgeRules, MakeJudge, ProbesView } from "../judge.ts";
-import type { TriesView } from "../pool/connections.ts";
+import type { TriesView } from "../pool/tries-view.ts";
 import type { Services } from "../services.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import type { LoadTable } from "../state/load.ts";

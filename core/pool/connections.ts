@@ -1,7 +1,7 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Limits, ReplicaTlsSettings } from "../settings.ts";
 import type { ResponseReader } from "../wire/response-reader.ts";
-import type { WatchedTry } from "../wire/watched-try.ts";
+import type { TriesView } from "./tries-view.ts";
 
 /** A connection to a replica, as whoever reads a response from it uses it. */
 export interface ReadConnection {
@@ -26,14 +26,6 @@ export interface ReplicaConnections {
   take(isFresh: boolean): ReplicaConnection | undefined;
   /** One that clients will not miss; undefined if there is none. */
   takeSpare(): ReplicaConnection | undefined;
-}
-
-/** The progress of tries, as a judge of the endpoints sees it. */
-export interface TriesView {
-  /** When the endpoint last sent bytes of tokens, on the router's clock, at most a sweep too early; -Infinity before the first. */
-  lastByteMs(endpoint: Endpoint): number;
-  /** What is under way at the endpoint, and connections that carry nothing now. */
-  triesAt(endpoint: Endpoint): readonly WatchedTry[];
 }
 
 /** The connections of a pool to all of its replicas. They outlive configs. */

@@ -5,6 +5,9 @@ import { openClientSocket, type Target } from "./client-socket.ts";
 /** What came back: the status, or 0 when the connection broke before the answer was whole. */
 export type Answered = (status: number) => void;
 
+/** Called with each piece of an answer; its memory is used again. */
+type Arrived = (bytes: Buffer) => void;
+
 const CHUNKED_END = "0\r\n\r\n";
 const HEAD_END = Buffer.from("\r\n\r\n");
 const READ_BYTES = 64 * 1024;
@@ -14,6 +17,7 @@ const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 /** One kept-alive connection that has one request under way at most; opened again when it was closed. */
 export class ClientConnection {
   readonly #target: Target;
+  readonly #arrived: Arrived | undefined;
   #socket: Socket | undefined;
   #answered: Answered | undefined;
   #head = "";
@@ -22,8 +26,9 @@ export class ClientConnection {
   #bodyLeft = 0;
   #tail = "";
 
-  constructor(target: Target) {
+  constructor(target: Target, arrived?: Arrived) {
     this.#target = target;
+    this.#arrived = arrived;
   }
 
   send(bytes: Uint8Array, answered: Answered): void {
@@ -54,6 +59,7 @@ export class ClientConnection {
   }
 
   #receive(bytes: Buffer): void {
+    this.#arrived?.(bytes);
     let bodyBytes = bytes.length;
     if (this.#bodyLeft === 0) {
       const heldBytes = this.#head.length;

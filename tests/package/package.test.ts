@@ -3,12 +3,8 @@ import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
-import { built, MACHINES, type Machine, newFolder, packed, partNames, runOn, startOn } from "../support/package/packed.ts";
+import { built, MACHINES, type Machine, newFolder, packed, runOn, startOn } from "../support/package/packed.ts";
 import { ROOT } from "../support/suite/runtimes.ts";
-
-const MOST_PACKED_BYTES = 1_500_000;
-const MOST_UNPACKED_BYTES = 5_300_000;
-const MOST_PARTS = 10;
 
 describe("the package", () => {
   const paths = packed.files.map(({ path }) => path);
@@ -40,12 +36,6 @@ describe("the package", () => {
     for (const path of ["apps/cli/bin.mjs", "apps/fetch.js", "core/plugin.d.ts", "core/test-kit.d.ts"])
       assert.ok(paths.includes(path), path);
     assert.ok(!paths.includes("apps/cli/signalbox.mjs"), "it is for checkouts");
-  });
-
-  it("stays small", () => {
-    assert.ok(packed.size < MOST_PACKED_BYTES, `${packed.size} bytes`);
-    assert.ok(packed.unpackedSize < MOST_UNPACKED_BYTES, `${packed.unpackedSize} bytes`);
-    assert.ok(partNames.length <= MOST_PARTS, partNames.join(", "));
   });
 
   it("lists its parts, each with its licence and its hash, and no tool of the checkout's", () => {
@@ -80,9 +70,6 @@ describe("the package", () => {
         String(path),
       );
     }
-    assert.deepEqual(Object.keys(exports), [
-      ...[".", "./core", "./plugin", "./plugins/*.ts", "./test-kit", "./schema.json", "./package.json"],
-    ]);
   });
 });
 

@@ -8,6 +8,7 @@ export const RUN_ONCE: readonly { readonly place: string; readonly why: string }
     place: "tests/e2e/page.test.ts",
     why: "runs the page in a browser; its files are asked for on each runtime in tests/apps/admin",
   },
+  { place: "tests/bench/count/", why: "counts what the V8 of Node 20 does; other engines have other counts" },
   { place: "tests/kubernetes/", why: "starts a real API server; client.runtimes.test.ts asks it on each runtime" },
   { place: "tests/epp/envoy", why: "starts a real Envoy; what it sends is replayed on each runtime in tests/epp/conformance" },
   { place: "tests/apps/epp/grpc/h2spec.test.ts", why: "runs h2spec; hostile frames run on each runtime in tests/epp/hostile" },

@@ -38,7 +38,12 @@ function isRunOnce(file: string): boolean {
 export const LONGEST: readonly string[] = [
   ...["tests/e2e/page.test.ts", "tests/e2e/log-output.runtimes.test.ts", "tests/e2e/guarded-rollout.runtimes.test.ts"],
   ...["tests/e2e/aborts.runtimes.test.ts", "tests/apps/cli/main.runtimes.test.ts", "tests/apps/lab/simulate/anchors.test.ts"],
-  ...["tests/e2e/one-of-four.test.ts", "tests/e2e/top.runtimes.test.ts", "tests/e2e/traces.runtimes.test.ts"],
+  ...[
+    "tests/bench/count/costs.test.ts",
+    "tests/e2e/one-of-four.test.ts",
+    "tests/e2e/top.runtimes.test.ts",
+    "tests/e2e/traces.runtimes.test.ts",
+  ],
 ];
 
 /** What these share is made once: the built package, an API server. They take long, so they begin first. */
