@@ -78,8 +78,7 @@ export class Run implements RequestRun, AskedRun {
   write(by: string, key: string, value: Uint8Array): void {
     const parsed = this.parsed!;
     const member = { key, span: this.body!.span(key) ?? NO_SPAN, value, by };
-    const others = parsed.written?.filter((each) => each.key !== key) ?? [];
-    this.parsed = { ...parsed, written: [...others, member] };
+    this.parsed = { ...parsed, written: [...(parsed.written ?? []), member] };
   }
 
   /** Replicas get the body in this buffer in place of the one before, which is given back. It is to be parsed next. */

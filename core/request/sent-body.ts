@@ -17,7 +17,11 @@ const MODEL = "model";
  * The one owner of the bytes that are sent: whoever changes a body says so here, as a member of the request, as one of the try (`members`), or
  * with another body in the client's place (`Run.takeBuffer`). A coded body goes as it was received only where nobody has.
  */
-export function sentBody(request: InferenceRequest, { bodyBy, decoder }: Run, members = NONE): SentBody {
+export function sentBody(
+  request: InferenceRequest,
+  { bodyBy, decoder }: Pick<Run, "bodyBy" | "decoder">,
+  members = NONE,
+): SentBody {
   const written = membersOf(request, members);
   const parts = written.length > 0 ? spliceMembers(request.body, withModel(request, written)) : namedBody(request);
   const isRenamed = parts.length > 1 && request.target !== request.model;

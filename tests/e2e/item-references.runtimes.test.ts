@@ -26,7 +26,10 @@ describe("an item_reference", () => {
       });
       const sent = () => inputOf(replica.requests.at(-1)!.body);
       await ask(router, `{"model":"m"${flag},"input":"hello"}`);
-      await ask(router, `{"model":"m"${flag},"input":[${user("a")}, ${reference("msg_1")} ,${reference("fc_1")} , ${user("b")} ]}`);
+      await ask(
+        router,
+        `{"model":"m"${flag},"input":[${user("a")}, ${reference("msg_1")} ,${reference("fc_1")} , ${user("b")} ]}`,
+      );
       assert.equal(sent(), `[${user("a")}, ${said("1")} ,${call} , ${user("b")}]`);
       // The turn holds what was sent, so it goes on from there.
       await ask(router, `{"model":"m"${flag},"previous_response_id":"resp_2","input":[${reference("msg_2")}]}`);
@@ -73,7 +76,7 @@ describe("an item_reference", () => {
   it("is found in a long input, which others need not wait for", { timeout: 60_000 }, async () => {
     const { router, replica } = await setUp([inTurn()], { spec: ON });
     await ask(router, '{"model":"m","input":"hello"}');
-    const long = user("\\\\\\\"[{ ".repeat(100_000));
+    const long = user('\\\\\\"[{ '.repeat(100_000));
     await ask(router, `{"model":"m","input":[${long},${reference("msg_1")},${long}]}`);
     assert.equal(inputOf(replica.requests[1]!.body), `[${long},${said("1")},${long}]`);
     await assertIdle(router);

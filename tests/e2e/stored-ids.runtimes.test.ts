@@ -34,8 +34,7 @@ async function pool(scripts: readonly Script[], spec = KEYS) {
   return { send, sent };
 }
 
-const escaped = (text: string) =>
-  Array.from(text, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+const escaped = (text: string) => Array.from(text, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 const member = (key: string, value: string) => `{"model":"m","input":"a",${key}:${value}}`;
 
 /** The bodies that name the id, by what is special about them. */
@@ -186,9 +185,7 @@ function choosable(name: string): Script {
     if (method === "GET") {
       const id = path.split("/").at(-1)!;
       const text = kept.get(id);
-      return text === undefined
-        ? void socket.write(jsonAnswer('{"error":{}}', "404 Not Found"))
-        : answer({ id, text, by: name });
+      return text === undefined ? void socket.write(jsonAnswer('{"error":{}}', "404 Not Found")) : answer({ id, text, by: name });
     }
     made += 1;
     const { request_id: id = `resp_${name}${made}`, input } = JSON.parse(body.toString()) as Readonly<Record<string, string>>;
