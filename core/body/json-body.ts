@@ -71,10 +71,11 @@ export class JsonBody implements BodyView {
     const span = this.span(key);
     if (span === undefined || this.#kindAt(span) !== "object") return undefined;
     if (span[1] - span[0] > MAX_TEXT_BYTES) throw invalid(key, `is longer than ${MAX_TEXT_BYTES} bytes; send a shorter one.`);
-    const object = objectAt(this.bytes, span, key, member);
-    const kind = object.kind(member);
-    if (kind !== "string" && kind !== "null" && kind !== "missing") throw invalid(`${key}.${member}`, "must be a string.");
-    return object.text(member);
+    try {
+      return readJsonBody(this.bytes.subarray(span[0], span[1]), { keys: [member] }, Number.POSITIVE_INFINITY).text(member);
+    } catch {
+      throw invalid(`${key}.${member}`, "must be a string, and stand there once.");
+    }
   }
 
   flag(key: string): boolean {
@@ -108,16 +109,6 @@ export function readJsonBody(bytes: Uint8Array, { keys, partKeys }: BodyKeys, ma
   const scanner = new BodyScanner(keys, maxDepth, partKeys);
   scanner.finish(bytes, bytes.length);
   return new JsonBody(bytes, bytes.length, scanner);
-}
-
-/** The object is scanned already, so nothing but a member that comes twice can be wrong with it. */
-function objectAt(bytes: Uint8Array, span: Span, key: string, member: string): JsonBody {
-  try {
-    return readJsonBody(bytes.subarray(span[0], span[1]), { keys: [member] }, Number.POSITIVE_INFINITY);
-  } catch (cause) {
-    if (!(cause instanceof RouterError)) throw cause;
-    throw invalid(key, `has the key "${member}" a second time; send it once.`);
-  }
 }
 
 /** Nearly all are a few digits, for which no string is made. */

@@ -12,25 +12,23 @@ import { sentBody } from "./sent-body.ts";
 
 /** Writes the target into the body, with other members in place of the client's, and makes the header lines. */
 export function makeDraft(request: InferenceRequest, run: Run, trace: Trace | undefined, members?: readonly BodyMember[]): Draft {
-  const { ticket, head, query, peer, decoder, config } = run;
-  const { path } = ticket;
+  const { head, query, peer, decoder, config } = run;
   const { forwardedFor, credentials } = config.settings;
   const { method } = head;
-  const { parts: body, changedBy } = sentBody(request, run, members);
+  const { body, changedBy } = sentBody(request, run, members);
   let bodyBytes = 0;
   for (const part of body) bodyBytes += part.length;
   const hasBody = bodyBytes > 0 || method === "POST" || method === "PUT" || method === "PATCH";
   const kept = credentials === undefined ? requestLines(head) : requestLinesWithoutCredentials(head);
-  // Members can't be written into coded bytes.
-  const isDecoded = decoder !== undefined && (changedBy.length > 0 || decoder.original === undefined);
-  const passed = !isDecoded ? kept : kept.replace(/^content-encoding:.*\r\n/gim, "");
+  const isAsReceived = decoder === undefined || (changedBy.length === 0 && decoder.original !== undefined);
+  const passed = isAsReceived ? kept : kept.replace(/^content-encoding:.*\r\n/gim, "");
   const lines =
     `${trace === undefined ? passed : withoutTraceLines(passed, trace)}Accept-Encoding: identity\r\nX-Request-Id: ${request.id}\r\n` +
     forwardedForLine(head, peer, forwardedFor) +
     (hasBody ? `Content-Length: ${bodyBytes}\r\n` : "");
   return {
     method,
-    pathAndQuery: sentTarget(query === "" ? path : `${path}?${query}`, request),
+    pathAndQuery: sentTarget(query === "" ? request.path : `${request.path}?${query}`, request),
     lines,
     credentialLines: credentials?.isForwarded ? credentialLines(head) : "",
     body,

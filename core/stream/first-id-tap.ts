@@ -1,4 +1,3 @@
-import { isTextAt } from "../body/json-string.ts";
 import type { Tap } from "../contract/slots/tap.ts";
 import { textAt } from "./text-at.ts";
 
@@ -7,7 +6,7 @@ const MOST_BYTES = 4_096;
 export const LONGEST_ID = 256;
 const IN_DOCUMENT = ["id"];
 const IN_EVENT = ["response", "id"];
-const DATA = "data:";
+const DATA = Buffer.from("data:");
 const LF = 0x0a;
 
 /** The id of the response whose first bytes are bytes[start, end); "" if it has not come, or is none that is kept. */
@@ -17,7 +16,7 @@ export function idOfDocument(bytes: Uint8Array, start: number, end: number): str
 
 /** The same of an event that has the response in it: a line, or its beginning, with "data:" in front. */
 export function idOfEvent(bytes: Uint8Array, start: number, end: number): string {
-  return isTextAt(bytes, start, DATA)
+  return DATA.equals(bytes.subarray(start, start + DATA.length))
     ? shortId(textAt(bytes, start + DATA.length, Math.min(end, start + MOST_BYTES), IN_EVENT))
     : "";
 }

@@ -1,4 +1,3 @@
-import { decodeString } from "../body/json-string.ts";
 import { isBlank } from "./json-bytes.ts";
 
 const QUOTE = 0x22;
@@ -9,6 +8,7 @@ const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * The text that keys lead to from the JSON object in bytes[start, end), of which the end may be missing; undefined as long as the text
@@ -19,9 +19,9 @@ export function textAt(bytes: Uint8Array, start: number, end: number, path: read
   let at = openedAt(bytes, start, end);
   while (at < end && bytes[at] === QUOTE) {
     const keyEnd = stringEnd(bytes, at, end);
-    const key = keyEnd < 0 ? undefined : decodeString(bytes, [at, keyEnd]);
     const colon = afterBlanks(bytes, keyEnd, end);
     if (keyEnd < 0 || bytes[colon] !== COLON) return undefined;
+    const key = decoded(bytes, at, keyEnd);
     at = afterBlanks(bytes, colon + 1, end);
     if (key === path[level]) {
       level += 1;
@@ -40,7 +40,16 @@ function openedAt(bytes: Uint8Array, start: number, end: number): number {
 
 function stringAt(bytes: Uint8Array, at: number, end: number): string | undefined {
   const valueEnd = at < end && bytes[at] === QUOTE ? stringEnd(bytes, at, end) : -1;
-  return valueEnd < 0 ? undefined : decodeString(bytes, [at, valueEnd]);
+  return valueEnd < 0 ? undefined : decoded(bytes, at, valueEnd);
+}
+
+/** Undefined where it is no JSON string in UTF-8. */
+function decoded(bytes: Uint8Array, start: number, end: number): string | undefined {
+  try {
+    return JSON.parse(STRICT_UTF8.decode(bytes.subarray(start, end))) as string;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Where the member behind the value at `at` stands; `end` if there is none, or it has not come. */

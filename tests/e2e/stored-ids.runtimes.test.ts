@@ -266,7 +266,7 @@ describe("an id that clients choose", () => {
   });
 
   it("is nobody's where engines gave it to two tenants", async () => {
-    const { send, sent } = await pool([startStore("").script, startStore("").script], KEYS + "  stored: { unknown: ask }\n");
+    const { send, sent } = await pool([startStore("").script, startStore("").script], `${KEYS}  stored: { unknown: ask }\n`);
     const made = await Promise.all(["one", "two"].map((tenant) => send(tenant, "/v1/responses", member('"a"', "1"))));
     assert.deepEqual(new Set(made.map(({ json }) => json.id)), new Set(["responses_1"]));
     const before = sent().length;

@@ -29,7 +29,7 @@ function sent(
     written: list(written, "w"),
   };
   const decoder = { original: AS_RECEIVED } as never;
-  const { parts, changedBy } = sentBody(request as unknown as InferenceRequest, { bodyBy, decoder }, list(members, "t"));
+  const { body: parts, changedBy } = sentBody(request as unknown as InferenceRequest, { bodyBy, decoder }, list(members, "t"));
   const text = Buffer.concat(parts).toString();
   return [text === "coded" ? "=" : text, changedBy.join(" ")];
 }
