@@ -8,6 +8,7 @@ import type { TargetDraw } from "./contract/rewriter.ts";
 import type { WaitingPlace } from "./contract/slots/admit.ts";
 import type { BodyDecoder } from "./contract/slots/decode.ts";
 import type { RequestRun } from "./contract/slots/request-run.ts";
+import type { Span } from "./contract/span.ts";
 import type { ResponseWriter } from "./host/response-writer.ts";
 import type { PoolConnections } from "./pool/connections.ts";
 import type { Pool } from "./pool/pool.ts";
@@ -29,6 +30,8 @@ export interface AskedRun {
   readonly draw?: TargetDraw | undefined;
 }
 
+const NO_SPAN: Span = [-1, -1];
+
 /** One request from its head to its end: what came of it so far, what it uses, and the ticket that its stages fill in. */
 export class Run implements RequestRun, AskedRun {
   readonly ticket: Ticket;
@@ -46,6 +49,8 @@ export class Run implements RequestRun, AskedRun {
   /** What keeps the body in memory; undefined as long as none is kept. */
   buffer: BodyBuffer | undefined;
   body: JsonBody | undefined;
+  /** Which feature has put another body in the place of the client's; "" for the client's. */
+  bodyBy = "";
   /** What decodes the body on its way; undefined for a body that goes on as it comes. */
   decoder: BodyDecoder | undefined;
   /** What the body asks for, once it has been parsed. */
@@ -67,5 +72,21 @@ export class Run implements RequestRun, AskedRun {
     this.parts = parts;
     this.response = response;
     this.pool = parts.pool;
+  }
+
+  /** Replicas get the member with this value, in place of the client's, and of what was written there before. */
+  write(by: string, key: string, value: Uint8Array): void {
+    const parsed = this.parsed!;
+    const member = { key, span: this.body!.span(key) ?? NO_SPAN, value, by };
+    this.parsed = { ...parsed, written: [...(parsed.written ?? []), member] };
+  }
+
+  /** Replicas get the body in this buffer in place of the one before, which is given back. It is to be parsed next. */
+  takeBuffer(by: string, buffer: BodyBuffer): void {
+    this.body?.forget();
+    this.buffer?.release();
+    this.buffer = buffer;
+    this.bodyBy = by;
+    this.response.gateway?.bodyChanged();
   }
 }

@@ -1,10 +1,11 @@
 import type { Leg, LegRole } from "../../core/contract/decision.ts";
 import type { Draft } from "../../core/contract/draft.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { RouterError } from "../../core/contract/errors.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import type { ForwardOwner, Sending } from "../../core/contract/slots/send.ts";
 import { FIRST_TRY } from "../../core/contract/trace.ts";
-import { unfinished, unservedByGateway, upstreamError } from "../../core/errors/upstream-errors.ts";
+import { unfinished, upstreamError } from "../../core/errors/upstream-errors.ts";
 import { book } from "../../core/forward/book.ts";
 import { Relay } from "../../core/forward/relay.ts";
 import { tellFreed } from "../../core/forward/tell-lost.ts";
@@ -147,4 +148,9 @@ export class Handover implements Sending, TryOwner, Picked {
       this.#run.pool.control.doubted(endpoint);
     }
   }
+}
+
+function unservedByGateway(): RouterError {
+  const message = "The gateway sent the request to no replica; look for the cause in the gateway's log.";
+  return new RouterError("upstream_unreachable", message, { retryAfterS: 1 });
 }

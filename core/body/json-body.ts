@@ -67,6 +67,17 @@ export class JsonBody implements BodyView {
     return text;
   }
 
+  textIn(key: string, member: string): string | undefined {
+    const span = this.span(key);
+    if (span === undefined || this.#kindAt(span) !== "object") return undefined;
+    if (span[1] - span[0] > MAX_TEXT_BYTES) throw invalid(key, `is longer than ${MAX_TEXT_BYTES} bytes; send a shorter one.`);
+    try {
+      return readJsonBody(this.bytes.subarray(span[0], span[1]), { keys: [member] }, Number.POSITIVE_INFINITY).text(member);
+    } catch {
+      throw invalid(`${key}.${member}`, "must be a string, and stand there once.");
+    }
+  }
+
   flag(key: string): boolean {
     const kind = this.kind(key);
     if (kind === "true") return true;

@@ -21,11 +21,11 @@ export function encodeName(target: string): Uint8Array {
 
 /**
  * The body with the model at `span` replaced by `target`, as parts to be sent one after the other; no byte of the body is copied.
- * For a body that names the target already, even with escapes ("meta-llama\/Llama"), `same` is returned: the body unchanged.
+ * For a body that names the target already, even with escapes ("meta-llama\/Llama"), it is the body alone.
  */
-export function spliceModel(body: Uint8Array, span: Span, target: string, same = body): readonly Uint8Array[] {
+export function spliceModel(body: Uint8Array, span: Span, target: string): readonly Uint8Array[] {
   const encoded = encodeName(target);
-  if (isSameName(body, span, target, encoded)) return [same];
+  if (isSameName(body, span, target, encoded)) return [body];
   return [body.subarray(0, span[0]), encoded, body.subarray(span[1])];
 }
 

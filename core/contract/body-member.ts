@@ -13,4 +13,6 @@ export interface BodyMember {
   readonly span: Span;
   /** The new value, as JSON. */
   readonly value: Uint8Array;
+  /** Who writes it: a feature's type. Absent: the parser. */
+  readonly by?: string;
 }

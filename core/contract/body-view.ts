@@ -23,6 +23,11 @@ export interface BodyView {
   kind(key: string): JsonKind;
   /** The key's string of at most 64 KiB, decoded; undefined for null or a missing key. Throws RouterError for any other value. */
   text(key: string): string | undefined;
+  /**
+   * The string of a member of the object at the key, by the same rules; undefined for an object without the member, and where there is no
+   * object. Throws RouterError for an object of more than 64 KiB, and for one that has the member twice.
+   */
+  textIn(key: string, member: string): string | undefined;
   /** True for the literal true; false for false, null or a missing key. Throws RouterError for any other value. */
   flag(key: string): boolean;
   /** The key's whole number >= 0, also if written 16.0 or 1e3; 0 for null or a missing key. Throws RouterError otherwise. */

@@ -54,6 +54,8 @@ export interface ParsedBody {
   readonly isFollowUp?: boolean;
   /** What it names that one replica keeps, so that no other can serve it; absent: nothing. */
   readonly names?: KeptObject | undefined;
+  /** A second object of another kind that it names; absent: none. */
+  readonly alsoNames?: KeptObject | undefined;
   /** It only asks for what it names: nothing is computed, so it waits for no room, and it has no model. False by default. */
   readonly isLookup?: boolean;
   /** The kind of what the replica may keep of it, under an id that the response says; absent: nothing. */

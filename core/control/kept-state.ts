@@ -1,6 +1,6 @@
 import type { InstanceName } from "../active-config.ts";
 import type { SavedState } from "../state/facts-document.ts";
-import { restoredValue, savedValue } from "../state/saved-state.ts";
+import { savedValue } from "../state/saved-state.ts";
 
 interface Entry {
   readonly version: number;
@@ -51,11 +51,5 @@ export class KeptState {
   }
 }
 
-/** State that `saved` wrote. Throws TypeError for one that does not fit its container. */
-export function restoredState(saved: readonly SavedState[]): KeptState {
-  return new KeptState(
-    saved.map((one) => [keyOf(one.type, one.name), { version: one.version, state: restoredValue(one) }] as const),
-  );
-}
-
-const keyOf = (type: string, name: string) => `${type}\0${name}`;
+/** Under which the state of an instance is kept. */
+export const keyOf = (type: string, name: string) => `${type}\0${name}`;

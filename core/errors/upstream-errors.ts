@@ -29,11 +29,6 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
   }
 }
 
-export function unservedByGateway(): RouterError {
-  const message = "The gateway sent the request to no replica; look for the cause in the gateway's log.";
-  return new RouterError("upstream_unreachable", message, { retryAfterS: 1 });
-}
-
 /** The replica ended its response as if it were whole. */
 export function unfinished(): RouterError {
   const message = "The replica ended its response before the answer was complete; look for the cause in its log.";

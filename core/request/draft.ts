@@ -1,4 +1,3 @@
-import { encodeName, spliceMembers, spliceModel, spliceText } from "../body/splice.ts";
 import type { BodyMember } from "../contract/body-member.ts";
 import type { Draft } from "../contract/draft.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
@@ -9,50 +8,37 @@ import type { CredentialSettings } from "../settings.ts";
 import { bearerFor } from "../wire/bearer.ts";
 import { credentialLines, forwardedForLine, requestLines, requestLinesWithoutCredentials } from "../wire/forwarded-headers.ts";
 import { withoutTraceLines } from "../wire/trace-lines.ts";
-
-const NONE: readonly BodyMember[] = [];
+import { sentBody } from "./sent-body.ts";
 
 /** Writes the target into the body, with other members in place of the client's, and makes the header lines. */
-export function makeDraft(
-  request: InferenceRequest,
-  { ticket: { path }, head, query, peer, decoder, config }: Run,
-  trace: Trace | undefined,
-  members = NONE,
-): Draft {
+export function makeDraft(request: InferenceRequest, run: Run, trace: Trace | undefined, members?: readonly BodyMember[]): Draft {
+  const { head, query, peer, decoder, config } = run;
   const { forwardedFor, credentials } = config.settings;
   const { method } = head;
-  const body = sentBody(request, members, decoder?.original);
+  const { body, changedBy } = sentBody(request, run, members);
   let bodyBytes = 0;
   for (const part of body) bodyBytes += part.length;
   const hasBody = bodyBytes > 0 || method === "POST" || method === "PUT" || method === "PATCH";
   const kept = credentials === undefined ? requestLines(head) : requestLinesWithoutCredentials(head);
-  const passed = decoder === undefined || body[0] === decoder.original ? kept : kept.replace(/^content-encoding:.*\r\n/gim, "");
+  const isAsReceived = decoder === undefined || (changedBy.length === 0 && decoder.original !== undefined);
+  const passed = isAsReceived ? kept : kept.replace(/^content-encoding:.*\r\n/gim, "");
   const lines =
     `${trace === undefined ? passed : withoutTraceLines(passed, trace)}Accept-Encoding: identity\r\nX-Request-Id: ${request.id}\r\n` +
     forwardedForLine(head, peer, forwardedFor) +
     (hasBody ? `Content-Length: ${bodyBytes}\r\n` : "");
   return {
     method,
-    pathAndQuery: sentTarget(query === "" ? path : `${path}?${query}`, request),
+    pathAndQuery: sentTarget(query === "" ? request.path : `${request.path}?${query}`, request),
     lines,
     credentialLines: credentials?.isForwarded ? credentialLines(head) : "",
     body,
+    changedBy,
   };
 }
 
 function sentTarget(pathAndQuery: string, { modelSpan: [start, end], modelIn, model, target }: InferenceRequest): string {
   if (modelIn !== "target" || target === model) return pathAndQuery;
   return pathAndQuery.slice(0, start) + encodeURIComponent(target) + pathAndQuery.slice(end);
-}
-
-/** `same` is the body where nothing is written into it. */
-function sentBody(request: InferenceRequest, members: readonly BodyMember[], same = request.body): readonly Uint8Array[] {
-  const { body, model, modelSpan, modelIn, target, written = NONE } = request;
-  if (modelIn !== undefined) return modelIn === "target" || target === model ? [same] : spliceText(body, modelSpan, target);
-  // It may be an empty object.
-  if (modelSpan[0] < 0) return members.length === 0 ? [same] : spliceMembers(body, members);
-  if (members.length + written.length === 0) return spliceModel(body, modelSpan, target, same);
-  return spliceMembers(body, [...written, ...members, { key: "model", span: modelSpan, value: encodeName(target) }]);
 }
 
 /**

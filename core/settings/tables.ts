@@ -96,16 +96,8 @@ export const MIN_TLS_VERSION: ChoiceSetting<"TLSv1.2" | "TLSv1.3"> = {
   choices: ["TLSv1.2", "TLSv1.3"],
   text: "The oldest version of TLS that is accepted: TLSv1.2 (the default) or TLSv1.3.",
 };
-/** Of `spec.listen` and `spec.admin`. */
+/** Of `spec.listen`. */
 export const DEFAULT_LISTEN = { host: "127.0.0.1", port: 8080, isPortShared: false };
-export const DEFAULT_ADMIN = {
-  host: "127.0.0.1",
-  port: 9090,
-  isPortShared: false,
-  hosts: [],
-  tokens: [],
-  isReadOnly: false,
-};
 
 /** The fields of a Kubernetes probe, besides its path. Each probe has defaults of its own. */
 export const PROBE = {

@@ -7,13 +7,6 @@ export function savedValue(state: unknown): SavedValue | undefined {
   return isPlain(state) ? { as: "json", value: state } : undefined;
 }
 
-/** The state that `savedValue` wrote. Throws TypeError for a value that does not fit its container. */
-export function restoredValue({ as, value }: SavedValue): unknown {
-  if (as === "json") return value;
-  if (!Array.isArray(value)) throw new TypeError("A map or a set is written as a list");
-  return as === "map" ? new Map(value as [unknown, unknown][]) : new Set(value);
-}
-
 /** Whether JSON can write it without a loss that matters: holes of lists become null. */
 function isPlain(value: unknown): boolean {
   if (value === null || value === undefined) return true;

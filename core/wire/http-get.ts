@@ -5,7 +5,7 @@ import { openSocket } from "./open-socket.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { tlsFailure } from "./tls-failures.ts";
 
-interface ExchangeOptions {
+export interface ExchangeOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborting it rejects with a GetError at once. */
   readonly signal?: AbortSignal;
@@ -28,16 +28,6 @@ interface SentRequest extends ExchangeOptions {
 }
 
 export interface SendOptions extends SentRequest, GetOptions {}
-
-export interface StreamOptions extends ExchangeOptions {
-  /** The longest time without a byte, also before the first one. */
-  readonly silenceMs: number;
-  readonly signal: AbortSignal;
-  /** Called before any byte of the body. `contentType` is "" if there is none. */
-  head(status: number, contentType: string): void;
-  /** Called with bytes of the body as they come; they are overwritten when it returns. What it throws ends the exchange. */
-  body(bytes: Buffer): void;
-}
 
 /** Sends one GET on a connection of its own, for probes and sources. Follows no redirect. Rejects with a GetError. */
 export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
@@ -68,21 +58,6 @@ export async function httpSend(url: EndpointUrl, path: string, options: SendOpti
   return { status, body: Buffer.concat(parts).toString("utf8") };
 }
 
-/** Sends one GET on a connection of its own and hands on its response as it comes. Resolves at its end, rejects with a GetError. */
-export function httpStream(url: EndpointUrl, path: string, options: StreamOptions): Promise<void> {
-  return exchange(
-    url,
-    path,
-    { ...options, method: "GET", body: undefined },
-    {
-      head: (head) => options.head(head.status, head.get("content-type") ?? ""),
-      body(chunk, spans, spanCount) {
-        for (let i = 0; i < spanCount; i++) options.body(chunk.subarray(spans[2 * i], spans[2 * i + 1]));
-      },
-    },
-  );
-}
-
 /** Bounded by its whole time, or by the time without a byte. */
 interface Exchange extends SentRequest {
   readonly timeoutMs?: number;
@@ -90,7 +65,7 @@ interface Exchange extends SentRequest {
 }
 
 /** One request on a connection of its own; `sink` gets the response. */
-function exchange(url: EndpointUrl, path: string, options: Exchange, sink: ResponseSink): Promise<void> {
+export function exchange(url: EndpointUrl, path: string, options: Exchange, sink: ResponseSink): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = requestText(url, path, options);
     const { method, body, signal, silenceMs } = options;

@@ -19,8 +19,11 @@ export interface ModelPath {
   readonly optional: boolean;
   /** Whether a second delivery would only cost work. */
   readonly repeatable: boolean;
+  /** Whether it may continue a response or a conversation that is named in the body. */
+  readonly continues?: boolean;
 }
 
+const CONTINUES: Partial<ModelPath> = { continues: true };
 const FORM: Partial<ModelPath> = { form: true };
 const PAIR = ["text_1", "text_2", "queries", "documents", "items", "data_1", "data_2"];
 const RERANK = ["query", "documents"];
@@ -34,10 +37,10 @@ export const ENGINE_PATHS: readonly ModelPath[] = [
   ...paths(["/tokenize", "/v1/tokenize", "/detokenize", "/v1/detokenize"], []),
   ...paths(["/v1/completions/render", "/v1/completions/derender"], []),
   ...paths(["/v1/chat/completions/render", "/v1/chat/completions/derender"], []),
-  ...paths(["/v1/responses/render", "/v1/messages/render"], []),
+  ...paths(["/v1/messages/render"], []),
   ...paths(["/v1/chat/completions/batch"], ["messages"]),
-  ...paths(["/v1/responses/compact"], ["instructions", "input"]),
-  ...paths(["/v1/responses/input_tokens"], []),
+  ...paths(["/v1/responses/compact"], ["instructions", "input"], CONTINUES),
+  ...paths(["/v1/responses/input_tokens", "/v1/responses/render"], [], CONTINUES),
   ...paths(["/v1/moderations"], ["input"]),
   ...paths(["/v1/audio/speech"], ["input"]),
   ...paths(["/v1/audio/transcriptions", "/v1/audio/translations"], [], FORM),

@@ -8,6 +8,7 @@ import { defineParser } from "../../core/contract/plugin.ts";
 import { NO_PARTS } from "../../core/contract/prompt-part.ts";
 import { ENGINE_PATHS, type ModelPath } from "./engine-paths.ts";
 import { boundaryOf, fieldText, MultipartReader } from "./multipart-reader.ts";
+import { CONTINUED_KEYS, continuedIn } from "./named-object.ts";
 import { routeMethod, routePath } from "./route-options.ts";
 import { MISSING_MODEL, promptAt } from "./shared-fields.ts";
 
@@ -46,6 +47,7 @@ const TRUE: ReadonlySet<string> = new Set(["true", "1", "on", "yes"]);
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 /** The first byte of a form; that of a JSON object is another one. */
 const MINUS = 0x2d;
+const CONTINUING: ReadonlySet<string> = new Set(ENGINE_PATHS.filter(({ continues }) => continues).map(({ path }) => path));
 /** Of a body that is not read. */
 const UNREAD: BodyReader = { push() {}, finish() {}, parts: NO_PARTS, spanOf: () => undefined };
 
@@ -54,7 +56,11 @@ export default defineParser({
   summary: "Routes engines' other paths, such as /v1/rerank and /v1/audio/transcriptions, by the model that a request names.",
   options,
   runsByDefault: true,
-  create: ({ routes }) => parserOf([...routes, ...ENGINE_PATHS.filter(({ path }) => routes.every((own) => own.path !== path))]),
+  create: ({ routes }) =>
+    parserOf([
+      ...routes.map((own) => ({ ...own, continues: CONTINUING.has(own.path) })),
+      ...ENGINE_PATHS.filter(({ path }) => routes.every((own) => own.path !== path)),
+    ]),
 });
 
 function parserOf(all: readonly ModelPath[]): Parser {
@@ -65,7 +71,7 @@ function parserOf(all: readonly ModelPath[]): Parser {
   return {
     routes: all.map(({ method, path }) => ({ method, path })),
     dialect: "openai",
-    keys: [...new Set([...models, "stream", ...prompt])],
+    keys: [...new Set([...models, "stream", ...prompt, ...(all.some(({ continues }) => continues) ? CONTINUED_KEYS : [])])],
     partKeys: prompt,
     reader(path, headers) {
       const { model, form } = pathAt(path);
@@ -90,6 +96,7 @@ function parserOf(all: readonly ModelPath[]): Parser {
         maxOutputTokens: 0,
         cacheSalt: "",
         isRepeatable: served.repeatable,
+        ...(served.continues && continuedIn(body)),
       };
     },
   };

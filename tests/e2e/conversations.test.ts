@@ -172,13 +172,18 @@ describe("a previous_response_id that is not held", () => {
     assert.equal(shown(router)!.turns, 0);
   });
 
-  it("is no id at all: null and other values go on as they came", async () => {
+  it("goes on as it came where it is null, and is refused where it is no string", async () => {
     const { router, replica } = await setUp([inTurn()], { spec: ON });
-    const bodies = ["null", "7", '["resp_1"]'].map((value) => `{"model":"m","input":"a","previous_response_id":${value}}`);
-    for (const body of bodies) await ask(router, body);
+    const bodyWith = (value: string) => `{"model":"m","input":"a","previous_response_id":${value}}`;
+    await ask(router, bodyWith("null"));
+    for (const value of ["7", '["resp_1"]', '{"id":"resp_1"}', "true", "[]"]) {
+      const { status, error } = await post(router, bodyWith(value));
+      assert.deepEqual([status, error?.code], [400, "invalid_value"], value);
+      assert.equal(error!.message, 'The value of "previous_response_id" must be a string: the id of the response before.');
+    }
     assert.deepEqual(
       replica.requests.map(({ body }) => body.toString()),
-      bodies,
+      [bodyWith("null")],
     );
   });
 

@@ -34,7 +34,7 @@ export interface ForwardWorld {
 }
 
 const PATH = "/v1/chat/completions";
-const DRAFT: Draft = { method: "POST", pathAndQuery: PATH, lines: "", credentialLines: "", body: [] };
+const DRAFT: Draft = { method: "POST", pathAndQuery: PATH, lines: "", credentialLines: "", body: [], changedBy: [] };
 
 /** A request on its way to the endpoints; not begun. */
 export function makeForward(options: ForwardOptions = {}): ForwardWorld {

@@ -5,7 +5,7 @@ import { didYouMean } from "../../../config/read/problems.ts";
 import { durationMs } from "../../../config/schema/units.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
 import { isHandedOver, readBoundedNow } from "../../../core/runtime/read-file.ts";
-import { DEFAULT_ADMIN } from "../../../core/settings/tables.ts";
+import { DEFAULT_ADMIN } from "../../../core/settings/default-admin.ts";
 import { numberArgument, switchError, urlArgument } from "./usage.ts";
 
 export const ADMIN_VARIABLE = "SIGNALBOX_ADMIN";

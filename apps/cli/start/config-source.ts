@@ -8,7 +8,7 @@ import type { CommandLine } from "../../../config/show/effective.ts";
 import type { Clock } from "../../../core/contract/clock.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
 import type { RouterConfig } from "../../../core/router-config.ts";
-import { DEFAULT_ADMIN } from "../../../core/settings/tables.ts";
+import { DEFAULT_ADMIN } from "../../../core/settings/default-admin.ts";
 import type { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
 import { FileWatch } from "../file-watch.ts";
 import { numberOf } from "../frame/command.ts";

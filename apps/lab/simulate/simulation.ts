@@ -70,7 +70,7 @@ const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs:
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
 /** Nothing is written to a wire; the query says which request it is. */
-const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
+const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [], changedBy: [] };
 
 /** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
 export class Simulation {

@@ -25,7 +25,7 @@ type Called =
 
 /** What plugins may call of the router's classes, by the contracts. Other methods are not in the contracts, and may change something. */
 const CALLED: Readonly<Record<Called, true>> = {
-  ...{ span: true, kind: true, text: true, flag: true, count: true, countElements: true },
+  ...{ span: true, kind: true, text: true, textIn: true, flag: true, count: true, countElements: true },
   ...{ now: true, wall: true, after: true, every: true, info: true, warn: true, error: true, print: true },
   ...{ get: true, has: true, isFor: true, mayBeLoaded: true, isAvailable: true, insert: true },
   ...{ matchedBlocks: true, matchedTokens: true, matchedFraction: true, displacedTokens: true, tokensIn: true },

@@ -1,4 +1,3 @@
-import type { Span } from "../../../core/contract/span.ts";
 import type { Run } from "../../../core/run.ts";
 import { type AdmissionSettings, MOST_PRIORITY } from "./admission-config.ts";
 import { standingOf } from "./standing.ts";
@@ -7,8 +6,6 @@ import { standingOf } from "./standing.ts";
 export const PRIORITY_KEY = "priority";
 /** The APIs whose bodies have the member. Engines ignore it in others, such as Anthropic's. */
 const APIS: ReadonlySet<string> = new Set(["chat-completions", "completions", "responses", "embeddings", "generate"]);
-const NO_SPAN: Span = [-1, -1];
-const LETTER_N = 0x6e;
 const UTF8 = new TextEncoder();
 
 /**
@@ -19,13 +16,13 @@ export function tellEngine(run: Run, settings: AdmissionSettings): void {
   const { ticket, head, body } = run;
   const parsed = run.parsed!;
   if (!APIS.has(ticket.api)) return;
-  const span = body!.span(PRIORITY_KEY) ?? NO_SPAN;
+  const kind = body!.kind(PRIORITY_KEY);
   // Engines refuse null, so it is nobody's wish.
-  const isInBody = span[0] >= 0 && body!.bytes[span[0]] !== LETTER_N;
+  const isInBody = kind !== "missing" && kind !== "null";
   if (isInBody && !settings.overridesPriority) return;
   const { priority } = standingOf(ticket.principal, parsed.model, head, settings);
   const value = UTF8.encode(String(settings.enginePriority === "lower-first" ? opposite(priority) : priority));
-  run.parsed = { ...parsed, written: [...(parsed.written ?? []), { key: PRIORITY_KEY, span, value }] };
+  run.write("admission", PRIORITY_KEY, value);
 }
 
 /** The least priority has none in 32 bits, which is all that some engines read. */

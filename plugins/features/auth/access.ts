@@ -3,7 +3,6 @@ import { encodeName } from "../../../core/body/splice.ts";
 import type { Clock } from "../../../core/contract/clock.ts";
 import { type Dialect, RouterError } from "../../../core/contract/errors.ts";
 import type { Principal } from "../../../core/contract/principal.ts";
-import type { ParsedBody } from "../../../core/contract/request.ts";
 import { wasServed } from "../../../core/report/blame.ts";
 import type { Run } from "../../../core/run.ts";
 import type { Ticket } from "../../../core/ticket.ts";
@@ -12,6 +11,7 @@ import type { Account } from "./account.ts";
 import { Accounts } from "./accounts.ts";
 import { whoAsks } from "./ask.ts";
 import { authSection } from "./auth-config.ts";
+import { separateIds } from "./chosen-ids.ts";
 import { shownIn } from "./credential.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { KeyCounts } from "./key-counts.ts";
@@ -52,19 +52,20 @@ export class KeyAccess {
   }
 
   /**
-   * The whole request has come: throws where the principal may not ask for that, or has used too much. Where the config wants that, what
-   * it asks for has a salt of the principal's own from now on.
+   * The whole request has come: throws where the principal may not ask for that, or has used too much. From now on what it
+   * asks for has ids of its tenant's own, and, where the config wants that, a salt.
    */
   admit(run: Run): undefined {
     const { ticket, config } = run;
     const { principal, api } = ticket;
     if (principal === undefined) return;
-    run.parsed = salted(principal, run.parsed!, config);
-    const { model, promptTokens, isLookup } = run.parsed;
+    if (authSection.of(config.features)?.saltByTenant === true) salt(run, principal);
+    separateIds(run, principal.tenant);
+    const { model, promptTokens, isLookup } = run.parsed!;
     if (isLookup !== true && principal.models?.has(model) === false)
       throw new RouterError("model_not_allowed", model === "" ? NO_MODEL : OTHER_MODEL);
     const nowMs = this.#clock.now();
-    const tokens = promptTokens + this.#expected.of(principal.name, api, run.parsed);
+    const tokens = promptTokens + this.#expected.of(principal.name, api, run.parsed!);
     this.#accounts.of(principal, nowMs).reserve(tokens, principal.limits, nowMs);
     ticket.reservedTokens = tokens;
     this.shared.used(principal.name, principal.limits, nowMs);
@@ -125,13 +126,12 @@ export class KeyAccess {
   }
 }
 
-function salted(principal: Principal, asked: ParsedBody, { features }: ActiveConfig): ParsedBody {
-  if (authSection.of(features)?.saltByTenant !== true) return asked;
-  const { saltSpan, written = [] } = asked;
-  const cacheSalt = tenantSalt(principal.tenant, asked.cacheSalt);
-  // Where the API has no salt, replicas get none, but the router's own index keeps tenants apart all the same.
-  if (saltSpan === undefined) return { ...asked, cacheSalt };
-  return { ...asked, cacheSalt, written: [...written, { key: "cache_salt", span: saltSpan, value: encodeName(cacheSalt) }] };
+/** Where the API has no salt, replicas get none, but the router's own index keeps tenants apart all the same. */
+function salt(run: Run, { tenant }: Principal): void {
+  const { saltSpan, cacheSalt: own } = run.parsed!;
+  const cacheSalt = tenantSalt(tenant, own);
+  if (saltSpan !== undefined) run.write("auth", "cache_salt", encodeName(cacheSalt));
+  run.parsed = { ...run.parsed!, cacheSalt };
 }
 
 const OTHER_MODEL = "This key may not use that model; GET /v1/models lists those that it may use.";

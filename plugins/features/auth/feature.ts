@@ -3,6 +3,7 @@ import type { Run } from "../../../core/run.ts";
 import type { Ticket } from "../../../core/ticket.ts";
 import { KeyAccess } from "./access.ts";
 import { authSection } from "./auth-config.ts";
+import { CHOSEN_ID_KEYS } from "./chosen-ids.ts";
 import { KEY } from "./commands.ts";
 import { keyMetrics } from "./key-metrics.ts";
 
@@ -15,6 +16,7 @@ export default sectionFeature({
     const access = host.keep(1, () => new KeyAccess(host.clock));
     return {
       ...(config !== undefined && {
+        bodyKeys: CHOSEN_ID_KEYS,
         enter: (run: Run) => access.enter(run.ticket, run.head, run.config),
         admit: (run: Run) => access.admit(run),
         lines: (run: Run) => access.lines(run.ticket, run.dialect),

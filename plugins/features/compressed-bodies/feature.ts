@@ -21,7 +21,7 @@ const options = z.strictObject({
     .enum(["plain", "asReceived"])
     .default("plain")
     .describe(
-      "What replicas get: the plain body, or the body as it came with its Content-Encoding, as behind a gateway. One into which a model's name or a salt is written is plain all the same.",
+      "What replicas get: the plain body, or the body as it came with its Content-Encoding, as behind a gateway. One that the router changes (a model's name, a salt, the history of a conversation) is plain all the same.",
     ),
 });
 

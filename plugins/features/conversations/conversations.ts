@@ -7,11 +7,13 @@ import type { RequestRun } from "../../../core/contract/slots/request-run.ts";
 import type { Tap, TappedResponse } from "../../../core/contract/slots/tap.ts";
 import type { Run } from "../../../core/run.ts";
 import type { ConversationSettings } from "./conversations-config.ts";
+import { readInput } from "./input-scan.ts";
+import type { FoundItems } from "./item-reader.ts";
 import { replay } from "./replay.ts";
-import { inputItems } from "./replayed-body.ts";
+import { type OwnInput, ownInput } from "./replayed-body.ts";
 import { type ReadResponse, type ResponseListener, StreamReader, WholeReader } from "./response-reader.ts";
 import type { Turn } from "./turn.ts";
-import { type OpenTurn, TurnStore } from "./turn-store.ts";
+import { type ItemList, type OpenTurn, TurnStore } from "./turn-store.ts";
 
 /** The type of the parser whose requests these are. */
 const API = "responses";
@@ -58,20 +60,12 @@ export class Conversations {
     this.store.use(settings);
   }
 
-  /** Gives the request its history. Throws RouterError where it names a response that is not held. */
+  /** Gives the request its history, and the items that it refers to. Throws RouterError where it names what is not held. */
   admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
     const settings = this.#settings;
-    if (settings === undefined || run.ticket.api !== API) return undefined;
-    const body = run.body!;
-    const refuses = settings.unknown === "refuse";
-    if (refuses && !isNothing(body.kind("conversation"))) throw conversationsById();
-    const previous = body.kind("previous_response_id") === "string" ? body.span("previous_response_id") : undefined;
-    const last = previous && this.#find(run, settings);
-    if (previous !== undefined && last === undefined) return undefined;
-    this.#begin(run, last, settings);
-    if (previous === undefined || last === undefined) return undefined;
-    this.continued.replayed += 1;
-    return replay(run, owner, previous, last);
+    if (settings === undefined || !continues(run)) return undefined;
+    if (settings.unknown === "refuse" && !isNothing(run.body!.kind("conversation"))) throw conversationsById();
+    return readInput(run, owner, (found) => this.#goOn(run, owner, settings, found));
   }
 
   /** The response of a request comes. */
@@ -103,27 +97,51 @@ export class Conversations {
     this.store.use(undefined);
   }
 
+  #goOn(run: Run, owner: WaitOwner, settings: ConversationSettings, found: FoundItems): WaitingPlace | undefined {
+    const body = run.body!;
+    const previous = body.kind("previous_response_id") === "string" ? body.span("previous_response_id") : undefined;
+    const last = previous && this.#find(run, settings);
+    const replacing = previous !== undefined && last === undefined ? undefined : this.#replacing(run, settings, found);
+    if (replacing === undefined) return undefined;
+    const own = ownInput(body.bytes, body.span("input"), found, replacing);
+    this.#begin(run, last, settings, own);
+    if (last === undefined && replacing.length === 0) return undefined;
+    if (last !== undefined) this.continued.replayed += 1;
+    return replay(run, owner, { previous, last, own });
+  }
+
+  /** The items in place of the references. Undefined: the request goes on as it came. */
+  #replacing({ ticket }: Run, settings: ConversationSettings, { references }: FoundItems): readonly Uint8Array[] | undefined {
+    const items: Uint8Array[] = [];
+    for (const { id } of references) {
+      const item = this.store.useItem(tenantOf(ticket), id);
+      if (item === undefined) return this.#unknown(settings, itemNotFound);
+      items.push(item);
+    }
+    return items;
+  }
+
   /** What the request continues. Undefined: it goes on as it came. */
   #find({ ticket, body }: Run, settings: ConversationSettings): Turn | undefined {
     const turn = this.store.find(tenantOf(ticket), body!.text("previous_response_id")!);
     if (turn !== undefined && turn.flaw === "") return turn;
-    if (settings.unknown === "forward") {
-      this.continued.forwarded += 1;
-      return undefined;
-    }
-    this.continued.unknown += 1;
-    throw notFound(turn?.flaw ?? NOT_HELD);
+    return this.#unknown(settings, () => notFound(turn?.flaw ?? NOT_HELD));
+  }
+
+  #unknown({ unknown }: ConversationSettings, error: () => RouterError): undefined {
+    this.continued[unknown === "forward" ? "forwarded" : "unknown"] += 1;
+    if (unknown === "refuse") throw error();
   }
 
   /** Notes the request's own items: its body may be gone when the response comes. */
-  #begin({ ticket, body }: Run, last: Turn | undefined, settings: ConversationSettings): void {
-    const { items, textBytes } = inputItems(body!.bytes, body!.span("input"));
+  #begin({ ticket, body }: Run, last: Turn | undefined, settings: ConversationSettings, own: OwnInput): void {
+    const { items, ids, textBytes } = own;
     const { depth: turns = 0, historyBytes: bytes = 0 } = last ?? {};
-    const isKept = body!.kind("store") !== "false";
+    const isKept = ticket.api === API && body!.kind("store") !== "false";
     const flaw = isKept ? flawOf(items, turns, settings) : undefined;
     const asked: Asked = { turns, bytes, open: undefined, flaw };
     this.#asked.set(ticket, asked);
-    const kept = isKept && flaw === undefined ? Buffer.concat(items) : NO_BYTES;
+    const kept = isKept && flaw === undefined ? { items: Buffer.concat(items), ids } : NO_LIST;
     const open = this.store.begin(tenantOf(ticket), last, kept, last === undefined ? textBytes : 0);
     if (isKept) asked.open = open;
     // It has used the turns before it all the same.
@@ -140,11 +158,11 @@ export class Conversations {
     };
   }
 
-  #answered(asked: Asked, open: OpenTurn, { id, items }: ReadResponse): void {
+  #answered(asked: Asked, open: OpenTurn, { id, output }: ReadResponse): void {
     const { maxTurnBytes = 0 } = this.#settings ?? {};
-    const flaw = asked.flaw ?? (open.items.length + items.length > maxTurnBytes ? tooLarge(maxTurnBytes) : undefined);
+    const flaw = asked.flaw ?? (open.own.items.length + output.items.length > maxTurnBytes ? tooLarge(maxTurnBytes) : undefined);
     if (flaw !== undefined) return this.#drop(asked, open, id, flaw);
-    const reason = this.store.keep(open, id, items);
+    const reason = this.store.keep(open, id, output);
     if (reason !== "") this.dropped[reason] += 1;
     this.#end(asked, open);
   }
@@ -162,12 +180,19 @@ export class Conversations {
   }
 }
 
-const NO_BYTES = new Uint8Array(0);
+const NO_LIST: ItemList = { items: new Uint8Array(0), ids: new Map() };
 const TOO_LONG = "The response was longer than what the router keeps";
 const NOT_HELD = "No response with this id is held for this client: it has expired, was not kept, or is another client's";
 
 function tenantOf({ principal }: Outcome): string {
   return principal?.tenant ?? "";
+}
+
+/** Paths beside the API's own whose requests may continue a response, and make none: they count its tokens, or write it in another way. */
+const BESIDE = "/v1/responses/";
+
+function continues({ ticket, parsed }: Run): boolean {
+  return ticket.api === API || (ticket.path.startsWith(BESIDE) && parsed!.isLookup !== true);
 }
 
 const isNothing = (kind: JsonKind) => kind === "missing" || kind === "null";
@@ -185,6 +210,12 @@ function tooLarge(mostBytes: number): Flaw {
 
 function notFound(why: string): RouterError {
   return new RouterError("previous_response_not_found", `${why}; send the whole conversation as "input".`);
+}
+
+function itemNotFound(): RouterError {
+  const message =
+    'No item with the id of an "item_reference" is held for this client: it has expired, was not kept, or is another client\'s; send the item itself.';
+  return new RouterError("stored_not_found", message);
 }
 
 function conversationsById(): RouterError {

@@ -8,38 +8,42 @@ import type { ParsedBody } from "../../../core/contract/request.ts";
 import type { WaitingPlace, WaitOwner } from "../../../core/contract/slots/admit.ts";
 import type { Span } from "../../../core/contract/span.ts";
 import { bodyReader } from "../../../core/intake/body-reader.ts";
-import { parsersAt } from "../../../core/intake/served-routes.ts";
 import { parse } from "../../../core/request/parse.ts";
 import type { Run } from "../../../core/run.ts";
-import { replayedBody, TEXT_AT } from "./replayed-body.ts";
+import { type OwnInput, replayedBody, TEXT_AT } from "./replayed-body.ts";
 import type { Turn } from "./turn.ts";
 
 /** Nobody cuts the body while it is put together: that is done at once. */
 const NOBODY: BodyOwner = { failed() {} };
 
+/** What a request continues, and what it has of its own. */
+export interface Continued {
+  /** Where the body names the response before; undefined where it names none. */
+  readonly previous: Span | undefined;
+  /** The turn of that response. */
+  readonly last: Turn | undefined;
+  readonly own: OwnInput;
+}
+
 /**
  * Puts the conversation up to `last` in front of the request's own input: the request has another body from now on, as if the client had
  * sent that. A long one is scanned in slices, and the request waits for it. Throws RouterError where the body is too long.
  */
-export function replay(run: Run, owner: WaitOwner, previous: Span, last: Turn): WaitingPlace | undefined {
-  const { body, head, ticket, config, parts, response } = run;
+export function replay(run: Run, owner: WaitOwner, { previous, last, own }: Continued): WaitingPlace | undefined {
+  const { body, head, ticket, config, parts } = run;
   const { bodyBytes, bodyDepth } = config.settings.limits;
-  const history = last.history();
-  const pieces = replayedBody(body!.bytes, previous, body!.span("input"), history);
+  const history = last?.history() ?? [];
+  const pieces = replayedBody(body!.bytes, previous, body!.span("input"), history, own.items);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (length > bodyBytes) throw tooLong(bodyBytes);
   const buffer = new BodyBuffer(length, bodyBytes, parts.gate.memory, NOBODY);
   try {
     for (const piece of pieces) buffer.append(piece, 0, piece.length);
     buffer.complete();
-    const parser = parsersAt(ticket.path, config)!.get(head.method)!;
-    const reader = bodyReader(parser, head, ticket.path, bodyDepth);
+    const reader = bodyReader(run.parser!, head, ticket.path, bodyDepth);
     // The pieces are copied, so the client's own body is not needed any more.
-    body!.forget();
-    run.buffer!.release();
-    run.buffer = buffer;
-    response.gateway?.bodyChanged();
-    const textBytes = history[0]!.textBytes;
+    run.takeBuffer("conversations", buffer);
+    const textBytes = history[0]?.textBytes ?? 0;
     if (reader !== undefined && length > DIRECT_BYTES) return new ReplayScan(run, reader, owner, textBytes);
     takeBody(run, reader, textBytes);
     return undefined;

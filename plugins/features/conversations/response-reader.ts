@@ -1,17 +1,16 @@
 import type { JsonBody } from "../../../core/body/json-body.ts";
 import { readJsonBody } from "../../../core/body/json-body.ts";
 import type { Tap } from "../../../core/contract/slots/tap.ts";
+import { idOfDocument, idOfEvent, LONGEST_ID } from "../../../core/stream/first-id-tap.ts";
 import { Gathered } from "./gathered.ts";
+import { readIds } from "./item-reader.ts";
 import { listItems } from "./replayed-body.ts";
+import type { ItemList } from "./turn-store.ts";
 
 /** A longer response, or a longer last event of a stream, is not kept: it is read in one go. */
 const MOST_BYTES = 1024 * 1024;
 /** So deep may a response be nested. */
 const MOST_DEPTH = 256;
-/** The id stands at the beginning of a response, and in the first event of a stream. */
-const ID_BYTES = 4_096;
-const LONGEST_ID = 256;
-const ID = new RegExp(`"id"\\s*:\\s*"([^"\\\\]{1,${LONGEST_ID}})"`);
 /** The events with a response's beginning or end have it in a member of this name; those with parts of it have not. */
 const RESPONSE = Buffer.from('"response"');
 const ENDS = ["response.completed", "response.incomplete", "response.done", "response.failed", "response.cancelled"];
@@ -28,7 +27,7 @@ const EVENT_KEYS = { keys: ["type", "response"] };
 export interface ReadResponse {
   readonly id: string;
   /** Its items without the brackets around them, in memory that is used again. */
-  readonly items: Uint8Array;
+  readonly output: ItemList;
 }
 
 /** Who wants to know of a response; one of the calls comes at most. */
@@ -60,7 +59,7 @@ export class WholeReader implements Tap {
   end(isWhole: boolean): void {
     const { buffer, length, isCut } = this.#gathered;
     if (!isWhole) this.#listener.hasFailed();
-    else if (isCut) this.#listener.wasTooLong(idIn(buffer, 0, length));
+    else if (isCut) this.#listener.wasTooLong(idOfDocument(buffer, 0, length));
     else tell(this.#listener, buffer.subarray(0, length));
     this.#gathered.free();
   }
@@ -126,7 +125,7 @@ export class StreamReader implements Tap {
   #gatheredLine(): void {
     const { buffer, length, isCut } = this.#line;
     if (isCut) {
-      if (this.#id === "") this.#id = idIn(buffer, 0, length);
+      if (this.#id === "") this.#id = idOfEvent(buffer, 0, length);
       this.#hasCutLine = true;
     } else if (buffer.subarray(0, length).includes(RESPONSE)) this.#readLine(buffer, 0, length);
     this.#line.clear();
@@ -136,7 +135,7 @@ export class StreamReader implements Tap {
   #readLine(bytes: Buffer, start: number, lineEnd: number): void {
     const end = bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (bytes.compare(DATA, 0, DATA.length, start, Math.min(end, start + DATA.length)) !== 0) return;
-    if (this.#id === "") this.#id = idIn(bytes, start, end);
+    if (this.#id === "") this.#id = idOfEvent(bytes, start, end);
     let from = start + DATA.length;
     if (bytes[from] === SPACE) from += 1;
     const response = endIn(bytes.subarray(from, end));
@@ -164,7 +163,8 @@ function tell(listener: ResponseListener, bytes: Uint8Array): void {
   if (body === undefined || id === undefined || id === "" || id.length > LONGEST_ID) return listener.wasUnreadable();
   if (!KEPT.includes(textAt(body, "status") ?? "")) return listener.hasFailed();
   if (body.kind("output") !== "array") return listener.wasUnreadable();
-  listener.answered({ id, items: listItems(bytes.subarray(...body.span("output")!)) });
+  const span = body.span("output")!;
+  listener.answered({ id, output: { items: listItems(bytes.subarray(...span)), ids: readIds(bytes, span) } });
 }
 
 function objectIn(bytes: Uint8Array): JsonBody | undefined {
@@ -181,8 +181,4 @@ function textAt(body: JsonBody, key: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function idIn(bytes: Buffer, start: number, end: number): string {
-  return ID.exec(bytes.toString("latin1", start, Math.min(end, start + ID_BYTES)))?.[1] ?? "";
 }

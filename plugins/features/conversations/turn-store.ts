@@ -1,5 +1,7 @@
 import type { Clock } from "../../../core/contract/clock.ts";
+import type { Span } from "../../../core/contract/span.ts";
 import type { ConversationSettings } from "./conversations-config.ts";
+import { HeldItems } from "./held-items.ts";
 import { Turn, TurnList } from "./turn.ts";
 
 /** What a request under way counts for beside its items. */
@@ -12,9 +14,16 @@ const LEAST_SWEEP_MS = 1_000;
 interface TenantTurns {
   readonly name: string;
   readonly byId: Map<string, Turn>;
+  readonly items: HeldItems;
   /** Those that may be forgotten now. A turn stands behind all that continue it, so it is never forgotten before them. */
   readonly unpinned: TurnList;
   bytes: number;
+}
+
+/** Items of a request or a response: their bytes, and where in them those are that have an id. */
+export interface ItemList {
+  readonly items: Uint8Array;
+  readonly ids: ReadonlyMap<string, Span>;
 }
 
 /** A turn whose response is under way. Its bytes count already, and the turns before it stay. */
@@ -22,7 +31,7 @@ export interface OpenTurn {
   readonly tenant: TenantTurns;
   readonly parent: Turn | undefined;
   /** Of the request. */
-  readonly items: Uint8Array;
+  readonly own: ItemList;
   readonly textBytes: number;
   bytes: number;
   isOver: boolean;
@@ -65,13 +74,23 @@ export class TurnStore {
     return turn === undefined || this.#isExpired(turn) ? undefined : turn;
   }
 
+  /** The item with this id, and its turn, which is used by that as if it were continued. */
+  useItem(tenantName: string, id: string): Uint8Array | undefined {
+    const tenant = this.#tenants.get(tenantName);
+    const { turn, bytes } = tenant?.items.find(id) ?? {};
+    if (tenant === undefined || turn === undefined || this.#isExpired(turn)) return undefined;
+    this.#pin(tenant, turn);
+    this.#unpin(tenant, turn);
+    return bytes;
+  }
+
   /** A request comes that continues `parent`, or begins a conversation. Undefined: there is no room for its items. */
-  begin(tenantName: string, parent: Turn | undefined, items: Uint8Array, textBytes: number): OpenTurn | undefined {
-    const tenant = this.#tenants.get(tenantName) ?? { name: tenantName, byId: new Map(), unpinned: new TurnList(), bytes: 0 };
+  begin(tenantName: string, parent: Turn | undefined, own: ItemList, textBytes: number): OpenTurn | undefined {
+    const tenant = this.#tenants.get(tenantName) ?? newTenant(tenantName);
     this.#tenants.set(tenantName, tenant);
-    const open: OpenTurn = { tenant, parent, items, textBytes, bytes: 0, isOver: false };
+    const open: OpenTurn = { tenant, parent, own, textBytes, bytes: 0, isOver: false };
     this.#pin(tenant, parent);
-    if (this.grow(open, OPEN_BYTES + items.length)) return open;
+    if (this.grow(open, OPEN_BYTES + own.items.length)) return open;
     this.end(open);
     return undefined;
   }
@@ -85,15 +104,26 @@ export class TurnStore {
   }
 
   /** The response has this id; `output` are its items. Says why the turn is not kept; "" if it is. */
-  keep(open: OpenTurn, id: string, output: Uint8Array): "" | "no_room" | "doubled" {
-    const { parent, items, textBytes } = open;
+  keep(open: OpenTurn, id: string, output: ItemList): "" | "no_room" | "doubled" {
+    const { tenant, parent, own, textBytes } = open;
     if (parent?.isForgotten === true) return "no_room";
-    return this.#add(open, new Turn(id, parent, joined(items, output), textBytes));
+    const items = joined(own.items, output.items);
+    const turn = new Turn(id, parent, items, textBytes, [...own.ids.keys(), ...output.ids.keys()]);
+    const reason = this.#add(open, turn);
+    if (reason !== "") return reason;
+    const outputAt = items.length - output.items.length;
+    tenant.items.add(turn, own.ids, false);
+    tenant.items.add(
+      turn,
+      new Map(Array.from(output.ids, ([key, [start, end]]) => [key, [outputAt + start, outputAt + end]])),
+      true,
+    );
+    return "";
   }
 
   /** The turn with this id can't be continued, and requests that try to shall be told why. */
   keepFlaw(open: OpenTurn, id: string, flaw: string): void {
-    this.#add(open, new Turn(id, undefined, NO_BYTES, 0, flaw));
+    this.#add(open, new Turn(id, undefined, NO_BYTES, 0, [], flaw));
   }
 
   /** Nothing more comes of it. A second call does nothing. */
@@ -102,10 +132,7 @@ export class TurnStore {
     open.isOver = true;
     const { tenant, parent } = open;
     this.#count(tenant, -open.bytes);
-    for (let turn = parent; turn !== undefined; turn = turn.parent) {
-      turn.pins -= 1;
-      if (turn.pins === 0) this.#unpinned(tenant, turn);
-    }
+    this.#unpin(tenant, parent);
     this.#dropEmpty(tenant);
     this.#sweepLater();
   }
@@ -131,6 +158,13 @@ export class TurnStore {
     for (let turn = last; turn !== undefined; turn = turn.parent) {
       if (turn.pins === 0 && !turn.isForgotten) tenant.unpinned.remove(turn);
       turn.pins += 1;
+    }
+  }
+
+  #unpin(tenant: TenantTurns, last: Turn | undefined): void {
+    for (let turn = last; turn !== undefined; turn = turn.parent) {
+      turn.pins -= 1;
+      if (turn.pins === 0) this.#unpinned(tenant, turn);
     }
   }
 
@@ -175,6 +209,7 @@ export class TurnStore {
     if (turn.pins === 0) tenant.unpinned.remove(turn);
     turn.isForgotten = true;
     tenant.byId.delete(turn.id);
+    tenant.items.forget(turn);
     this.turns -= 1;
     this.#count(tenant, -turn.bytes);
   }
@@ -216,6 +251,10 @@ export class TurnStore {
     }
     this.#sweepLater();
   }
+}
+
+function newTenant(name: string): TenantTurns {
+  return { name, byId: new Map(), items: new HeldItems(), unpinned: new TurnList(), bytes: 0 };
 }
 
 const DOUBLED = "Two responses had this id, so it is not known which one is meant";

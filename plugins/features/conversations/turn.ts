@@ -1,5 +1,7 @@
 /** What a turn counts for beside its bytes: its objects, and its place in the tables. */
 const TURN_BYTES = 1_024;
+/** What an item that can be referred to counts for beside its id. */
+const ITEM_BYTES = 256;
 
 /** What a request and its response added to a conversation. The turns before it are reached by their links, so nothing is held twice. */
 export class Turn {
@@ -21,12 +23,22 @@ export class Turn {
   usedAtMs = 0;
   older: Turn | undefined;
   newer: Turn | undefined;
+  /** Of those of its items that have one. */
+  readonly itemIds: readonly string[];
 
-  constructor(id: string, parent: Turn | undefined, items: Uint8Array, textBytes: number, flaw = "") {
+  constructor(
+    id: string,
+    parent: Turn | undefined,
+    items: Uint8Array,
+    textBytes: number,
+    itemIds: readonly string[] = [],
+    flaw = "",
+  ) {
     this.id = id;
     this.parent = parent;
     this.items = items;
     this.textBytes = textBytes;
+    this.itemIds = itemIds;
     this.flaw = flaw;
     this.depth = (parent?.depth ?? 0) + 1;
     this.historyBytes = (parent?.historyBytes ?? 0) + items.length + 1;
@@ -34,7 +46,8 @@ export class Turn {
 
   /** What it counts for in the bounds. */
   get bytes(): number {
-    return TURN_BYTES + this.items.length + 2 * this.id.length;
+    const itemBytes = this.itemIds.reduce((sum, id) => sum + ITEM_BYTES + 2 * id.length, 0);
+    return TURN_BYTES + this.items.length + 2 * this.id.length + itemBytes;
   }
 
   /** All turns up to this one, the first one first. */

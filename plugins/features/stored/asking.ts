@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { ReplicaTls } from "../../../core/settings.ts";
-import { httpStream } from "../../../core/wire/http-get.ts";
+import { httpStream } from "../../../core/wire/http-stream.ts";
 
 /** Connections that one question has open at once. */
 const AT_ONCE = 16;

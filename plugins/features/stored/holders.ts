@@ -9,8 +9,8 @@ export interface Holder {
   readonly endpoint: string;
   /** Another replica may get the same name later. */
   readonly href: string;
-  /** Two replicas gave out the same id, so it is not known which one is meant. */
-  readonly isDoubled: boolean;
+  /** The same id was given out twice, by two replicas or to two tenants, so it is not known which object is meant, and whose it is. */
+  isDoubled: boolean;
   usedAtMs: number;
 }
 
@@ -60,7 +60,9 @@ export class Holders {
   put(tenant: string, named: KeptObject, { name: endpoint, url }: Endpoint, isDoubled: boolean, usedAtMs: number): void {
     const key = keyOf(named);
     this.#drop(tenant, key);
-    this.#add(tenant, key, { endpoint, href: url.href, isDoubled, usedAtMs });
+    const isOfTwo = this.#owners.has(key);
+    if (isOfTwo) this.#doubleAll(key);
+    this.#add(tenant, key, { endpoint, href: url.href, isDoubled: isDoubled || isOfTwo, usedAtMs });
   }
 
   forget(tenant: string, named: KeptObject): void {
@@ -95,6 +97,14 @@ export class Holders {
     owner.holders.set(key, holder);
     this.#owners.set(key, (this.#owners.get(key) ?? 0) + 1);
     this.#count(owner, 1, bytesOf(key, holder));
+  }
+
+  /** Another tenant has made something of that id: it is nobody's any more. */
+  #doubleAll(key: string): void {
+    for (const { holders } of this.#tenants.values()) {
+      const holder = holders.get(key);
+      if (holder !== undefined) holder.isDoubled = true;
+    }
   }
 
   #drop(tenant: string, key: string): void {

@@ -40,13 +40,20 @@ export function notOfClient(named: KeptObject, isLookup: boolean): RouterError {
 }
 
 export function doubled(named: KeptObject, isLookup: boolean): RouterError {
-  const why = `Two replicas gave this id to a ${nounOf(named.kind)} of their own, so it is not known which one is meant`;
+  const why = `This id was given to more than one ${nounOf(named.kind)}, by two replicas or to two clients, so it is not known which one is meant`;
   return missing(named, isLookup, why);
 }
 
 export function notServed({ kind }: { readonly kind: string }): RouterError {
   const message = `This router does not serve that path: what is asked for is kept by one replica, and looking for it is turned off (spec.stored is false); ask the replica that keeps the ${nounOf(kind)} itself.`;
   return new RouterError("not_implemented", message);
+}
+
+export function twoNamed(): RouterError {
+  return new RouterError(
+    "invalid_value",
+    'Send "previous_response_id" or "conversation", not both: a request continues one of them.',
+  );
 }
 
 export function tooManyQuestions(): RouterError {

@@ -10,13 +10,15 @@ import { DocumentTap } from "./document-tap.ts";
 import { type Holder, Holders } from "./holders.ts";
 import { answering, canAnswer, HoldingPool } from "./holding-pool.ts";
 import { Questions } from "./questions.ts";
-import { doubled, notAllAnswered, notOfClient, notServed, replicaGone, replicaLeaves } from "./refusals.ts";
+import { doubled, notAllAnswered, notOfClient, notServed, replicaGone, replicaLeaves, twoNamed } from "./refusals.ts";
 import { SharedHolders } from "./shared-holders.ts";
 import type { StoredSettings } from "./stored-config.ts";
 
 /** The type of the parser that serves nothing else. */
 const STORED_PATHS = "stored-paths";
 const SWEEPS = 16;
+/** Of a path such as /v1/files/{id}, with the empty one in front. */
+const OBJECT_SEGMENTS = 4;
 /** Files that a batch has written, by the keys of its document. */
 const FILES_OF_BATCH = ["output_file_id", "error_file_id"];
 
@@ -66,9 +68,11 @@ export class Stored {
 
   /** Sends the request to the replica that keeps what it names. Throws RouterError where that can't be. */
   admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
-    const { names, isLookup = false, makes = "" } = run.parsed!;
+    const { names, alsoNames, isLookup = false, makes = "" } = run.parsed!;
     if (this.#settings === undefined && run.ticket.api === STORED_PATHS) throw notServed({ kind: names?.kind ?? makes });
     if (names === undefined || this.#settings === undefined) return undefined;
+    // Only the first one is looked for, so the other might be another client's.
+    if (alsoNames !== undefined && run.ticket.principal !== undefined) throw twoNamed();
     const holder = this.holders.find(tenantOf(run), names, this.#clock.now());
     if (holder?.isDoubled) throw doubled(names, isLookup);
     if (holder !== undefined) {
@@ -84,7 +88,7 @@ export class Stored {
     const { names, makes, isLookup }: Partial<ParsedBody> = run.parsed ?? {};
     if (this.#settings === undefined || status >= 300 || (makes === undefined && isLookup !== true)) return undefined;
     const tenant = tenantOf(run);
-    if (names !== undefined && isDeletion(run, names)) {
+    if (names !== undefined && isDeletion(run)) {
       this.holders.forget(tenant, names);
       this.shared.deleted(tenant, names);
     }
@@ -127,7 +131,9 @@ export class Stored {
     const tenant = tenantOf(run);
     const nowMs = this.#clock.now();
     const known = this.holders.find(tenant, names, nowMs);
-    if (known === undefined && this.holders.isKnown(names)) throw notOfClient(names, run.parsed!.isLookup === true);
+    const isLookup = run.parsed!.isLookup === true;
+    if (known === undefined && this.holders.isKnown(names)) throw notOfClient(names, isLookup);
+    if (known?.isDoubled) throw doubled(names, isLookup);
     this.counts.found += 1;
     if (known === undefined) this.#learn(tenant, names, holder, false);
     this.#send(run, names, known ?? { endpoint: holder.name, href: holder.url.href, isDoubled: false, usedAtMs: nowMs });
@@ -192,6 +198,7 @@ function tenantOf({ ticket }: Run): string {
   return ticket.principal?.tenant ?? "";
 }
 
-function isDeletion({ head, ticket }: Run, { kind, id }: KeptObject): boolean {
-  return head.method === "DELETE" && ticket.path === `/v1/${kind}/${id}`;
+/** Whether it deletes the object itself, as /v1/files/{id}, and not something in it. */
+function isDeletion({ head, ticket }: Run): boolean {
+  return head.method === "DELETE" && ticket.path.split("/").length === OBJECT_SEGMENTS;
 }

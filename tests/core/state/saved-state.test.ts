@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { KeptState, restoredState } from "../../../core/control/kept-state.ts";
-import { restoredValue, savedValue } from "../../../core/state/saved-state.ts";
+import { KeptState } from "../../../core/control/kept-state.ts";
+import { restoredState, restoredValue } from "../../../core/control/restored-state.ts";
+import { savedValue } from "../../../core/state/saved-state.ts";
 
 class Own {}
 

@@ -1,7 +1,7 @@
 import type { Input } from "../../../../config/command.ts";
 import { systemClock } from "../../../../core/contract/clock.ts";
 import type { Definition } from "../../../../core/contract/plugin.ts";
-import { DEFAULT_ADMIN } from "../../../../core/settings/tables.ts";
+import { DEFAULT_ADMIN } from "../../../../core/settings/default-admin.ts";
 import { adminFace } from "../../../admin/server.ts";
 import { startArguments } from "../config-source.ts";
 import type { Front, Seat } from "../front.ts";

@@ -7,7 +7,8 @@ const NO_SPAN: Span = [-1, -1];
 
 /** The member with this value, which is JSON, in place of the body's. */
 export function member(body: RequestBody, key: string, value: string | Uint8Array): BodyMember {
-  return { key, span: body.span(key) ?? NO_SPAN, value: typeof value === "string" ? UTF8.encode(value) : value };
+  const bytes = typeof value === "string" ? UTF8.encode(value) : value;
+  return { key, span: body.span(key) ?? NO_SPAN, value: bytes, by: "disaggregation" };
 }
 
 /** The same, for a body that has the key; none otherwise. */

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { readJsonBody } from "../../../../core/body/json-body.ts";
-import { inputItems, replayedBody } from "../../../../plugins/features/conversations/replayed-body.ts";
+import { ItemReader, NO_ITEMS } from "../../../../plugins/features/conversations/item-reader.ts";
+import { ownInput, replayedBody } from "../../../../plugins/features/conversations/replayed-body.ts";
 import { Turn } from "../../../../plugins/features/conversations/turn.ts";
 
 const KEYS = { keys: ["model", "input", "previous_response_id"] };
@@ -12,7 +13,9 @@ function replayed(body: string, history: readonly string[]): string {
   const bytes = Buffer.from(body);
   const read = readJsonBody(bytes, KEYS, 64);
   const turns = history.map((items, index) => new Turn(`resp_${index}`, NO_PARENT, Buffer.from(items), 0));
-  return Buffer.concat(replayedBody(bytes, read.span("previous_response_id")!, read.span("input"), turns)).toString();
+  const input = read.span("input");
+  const own = ownInput(bytes, input, NO_ITEMS, []).items;
+  return Buffer.concat(replayedBody(bytes, read.span("previous_response_id"), input, turns, own)).toString();
 }
 
 describe("the body with its history", () => {
@@ -74,7 +77,7 @@ describe("the body with its history", () => {
 describe("the items of an input", () => {
   const items = (input: string) => {
     const bytes = Buffer.from(`{"input":${input}}`);
-    return Buffer.concat(inputItems(bytes, readJsonBody(bytes, KEYS, 64).span("input")).items).toString();
+    return Buffer.concat(ownInput(bytes, readJsonBody(bytes, KEYS, 64).span("input"), NO_ITEMS, []).items).toString();
   };
 
   it("are those of the list, as caches have them, or one message", () => {
@@ -84,5 +87,39 @@ describe("the items of an input", () => {
     assert.equal(items('"hi"'), '{"type":"message","role":"user","content":"hi"}');
     assert.throws(() => items("7"), /must be a text or a list/);
     assert.throws(() => items("{}"), /must be a text or a list/);
+  });
+
+  it("have others in place of those that refer to them, and their ids are found where they are then", () => {
+    const item = fc.record({ id: fc.stringMatching(/^[a-d]$/), text: fc.string({ unit: "binary" }) });
+    const reference = fc.record({ id: fc.string({ unit: "binary" }), type: fc.constantFrom("item_reference", null) });
+    const other = fc.oneof(fc.jsonValue({ maxDepth: 3 }), item, reference);
+    fc.assert(
+      fc.property(fc.array(other, { maxLength: 8 }), fc.string({ unit: "binary" }), fc.nat(3), (values, held, blanks) => {
+        const text = JSON.stringify(values, undefined, blanks);
+        const list = JSON.parse(text) as unknown[];
+        const bytes = Buffer.from(`{"input":${text}}`);
+        const span = readJsonBody(bytes, KEYS, 64).span("input")!;
+        const found = new ItemReader(span);
+        for (let end = span[0]; end <= span[1]; end += 1 + (end % 3)) found.push(bytes, end);
+        found.finish(bytes, bytes.length);
+        const isReference = (value: unknown): value is { id: string } =>
+          typeof value === "object" && value !== null && "type" in value && "id" in value && Object.keys(value).length === 2;
+        const meant = list.filter(isReference).filter(({ id }) => typeof id === "string");
+        assert.deepEqual(
+          found.references.map(({ id }) => id),
+          meant.map(({ id }) => id),
+        );
+        const replaced = found.references.map(() => Buffer.from(JSON.stringify({ held })));
+        const own = ownInput(bytes, span, found, replaced);
+        const sent = Buffer.concat(own.items);
+        assert.deepEqual(
+          JSON.parse(`[${sent.toString()}]`),
+          list.map((value) => (meant.includes(value as never) ? { held } : value)),
+        );
+        for (const [id, [start, end]] of own.ids)
+          assert.equal((JSON.parse(sent.subarray(start, end).toString()) as { id: string }).id, id);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

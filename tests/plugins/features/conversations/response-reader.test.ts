@@ -7,7 +7,7 @@ import { type ResponseListener, StreamReader, WholeReader } from "../../../../pl
 function listening() {
   const told: string[] = [];
   const listener: ResponseListener = {
-    answered: ({ id, items }) => told.push(`${id} ${Buffer.from(items).toString()}`),
+    answered: ({ id, output }) => told.push(`${id} ${Buffer.from(output.items).toString()}`),
     wasTooLong: (id) => told.push(`too long ${id}`),
     wasUnreadable: () => told.push("unreadable"),
     hasFailed: () => told.push("failed"),

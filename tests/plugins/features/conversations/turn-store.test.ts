@@ -9,7 +9,7 @@ import type { Turn } from "../../../../plugins/features/conversations/turn.ts";
 import { type OpenTurn, TurnStore } from "../../../../plugins/features/conversations/turn-store.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
-const bytes = (length: number) => new Uint8Array(length).fill(0x31);
+const bytes = (length: number) => ({ items: new Uint8Array(length).fill(0x31), ids: new Map() });
 
 function setUp(settings: Partial<ConversationSettings> = {}) {
   const clock = new FakeClock();

@@ -32,6 +32,25 @@ describe("the places of what replicas keep", () => {
     assert.equal(places.size, 1);
   });
 
+  it("are of neither tenant where two have made the same id, at one replica or at two, until nobody has it", () => {
+    for (const second of [a, b]) {
+      const places = new Holders();
+      places.learn("one", file("1"), a, true, 0);
+      places.learn("one", file("2"), a, true, 0);
+      places.learn("two", file("1"), second, true, 0);
+      const doubled = () => ["one", "two"].map((tenant) => places.find(tenant, file("1"), 0)?.isDoubled);
+      assert.deepEqual(doubled(), [true, true]);
+      // What is read of it later makes it nobody's own.
+      places.learn("one", file("1"), a, false, 0);
+      places.learn("three", file("1"), a, false, 0);
+      assert.deepEqual([...doubled(), places.look("three", file("1"))?.isDoubled], [true, true, true]);
+      assert.equal(places.find("one", file("2"), 0)?.isDoubled, false);
+      for (const tenant of ["one", "two", "three"]) places.forget(tenant, file("1"));
+      places.learn("two", file("1"), second, true, 0);
+      assert.deepEqual(doubled(), [undefined, false]);
+    }
+  });
+
   it("take no more memory than they may: the tenant with the most loses what it has not used for longest", () => {
     const places = new Holders();
     places.learn("small", file("first"), a, true, 0);

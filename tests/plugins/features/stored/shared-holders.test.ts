@@ -22,19 +22,19 @@ function placeRouters(count: number) {
   return {
     routers,
     follow,
-    learn(router: number, id: string, { slot }: Pick<Endpoint, "slot">) {
+    learn(router: number, id: string, { slot }: Pick<Endpoint, "slot">, tenant = "t") {
       const { places, shared } = tables[router]!;
-      places.learn("t", file(id), routers.all[router]!.endpoints[slot]!, true, routers.clock.now());
-      shared.learned("t", file(id));
+      places.learn(tenant, file(id), routers.all[router]!.endpoints[slot]!, true, routers.clock.now());
+      shared.learned(tenant, file(id));
     },
     forget(router: number, id: string) {
       tables[router]!.places.forget("t", file(id));
       tables[router]!.shared.deleted("t", file(id));
     },
     /** Where it is, as each router knows it: "" for nowhere, with "?" where two replicas have it. */
-    known: (id: string) =>
+    known: (id: string, tenant = "t") =>
       tables.map(({ places }) => {
-        const place = places.look("t", file(id));
+        const place = places.look(tenant, file(id));
         return place === undefined ? "" : `${place.endpoint}${place.isDoubled ? "?" : ""}`;
       }),
   };
@@ -62,6 +62,15 @@ describe("what one router learns of a replica", () => {
       known("1").map((place) => place.slice(-1)),
       ["?", "?", "?"],
     );
+  });
+
+  it("is of neither tenant where two have made the same id, at whichever routers", async () => {
+    const { routers, learn, known } = placeRouters(3);
+    await routers.clock.advance(1_000);
+    learn(0, "1", { slot: 0 });
+    learn(1, "1", { slot: 0 }, "u");
+    await routers.clock.advance(5_000);
+    for (const tenant of ["t", "u"]) assert.deepEqual(known("1", tenant), ["r0?", "r0?", "r0?"]);
   });
 
   it("a router that comes is told, also of what one that has gone had learned; then nobody repeats it", async () => {
