@@ -5,7 +5,7 @@
 export const RUN_ONCE: readonly { readonly place: string; readonly why: string }[] = [
   { place: "tests/package/", why: "installs the package and starts all three runtimes itself" },
   {
-    place: "tests/e2e/page.test.ts",
+    place: "tests/e2e/page",
     why: "runs the page in a browser; its files are asked for on each runtime in tests/apps/admin",
   },
   { place: "tests/bench/count/", why: "counts what the V8 of Node 20 does; other engines have other counts" },
