@@ -45,7 +45,7 @@ export interface ParsedBody {
   /** Span of the salt's JSON value in the body; [-1, -1] if it has none. Absent: the API has no salt, or its body is no JSON object. */
   readonly saltSpan?: Span;
   /** Members that the router writes into the body in place of the client's, beside the model; none by default. A body without a model stays as it is. */
-  readonly written?: readonly BodyMember[];
+  readonly written?: readonly BodyMember[] | undefined;
   /** True if a second delivery would only cost work; false if the replica keeps a result (stored responses). */
   readonly isRepeatable: boolean;
   /** True if even a good answer holds nothing: an empty list of prompts, or no choices, are asked for; false by default. */

@@ -1,5 +1,4 @@
 import type { ActiveConfig } from "../active-config.ts";
-import type { BodyMember } from "../contract/body-member.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
@@ -11,8 +10,6 @@ import { tokensOf } from "../state/part-scale.ts";
 import type { PrefixKey } from "../state/prefix-hash.ts";
 import { drawTarget } from "./draw-target.ts";
 import { onDemand } from "./on-demand.ts";
-
-const NO_MEMBERS: readonly BodyMember[] = [];
 
 /** Reads what the body asks for. Throws RouterError when it can't be routed, or the parser fails on it (plugin_fault). */
 export function parse({ parser, body, ticket, query }: AskedRun): ParsedBody {
@@ -54,7 +51,7 @@ export function withTarget(
     maxOutputTokens: parsed.maxOutputTokens,
     choices: parsed.choices ?? 1,
     cacheSalt: parsed.cacheSalt,
-    written: parsed.written ?? NO_MEMBERS,
+    written: parsed.written,
     isRepeatable: parsed.isRepeatable,
     asksForNothing: parsed.asksForNothing === true,
     isFollowUp: parsed.isFollowUp === true,

@@ -25,6 +25,8 @@ const ROUTING_KEYS = new Set([
   "stream",
   "cache_salt",
   "store",
+  "previous_response_id",
+  "conversation",
   "max_tokens",
   "max_completion_tokens",
   "max_output_tokens",

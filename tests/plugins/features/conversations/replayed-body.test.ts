@@ -119,7 +119,7 @@ describe("the items of an input", () => {
         for (const [id, [start, end]] of own.ids)
           assert.equal((JSON.parse(sent.subarray(start, end).toString()) as { id: string }).id, id);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });
