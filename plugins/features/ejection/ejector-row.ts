@@ -45,6 +45,8 @@ export function newRow(endpoint: Endpoint, nowMs: number, total: number) {
     isDoubted: false,
     // It is out, and can't be done without.
     isNeeded: false,
+    // The pool has it no more.
+    hasLeft: false,
   };
 }
 

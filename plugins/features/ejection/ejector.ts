@@ -1,24 +1,19 @@
-import type { Named } from "../../../core/active-config.ts";
-import type { Detector, EndpointRecord } from "../../../core/contract/detector.ts";
+import type { EndpointRecord } from "../../../core/contract/detector.ts";
 import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
-import type { Log } from "../../../core/contract/log.ts";
 import type { Random } from "../../../core/contract/profile-plugin.ts";
 import type { EjectionStanding } from "../../../core/judge.ts";
-import { type Detected, detect, isUnremarkable } from "./detect.ts";
+import { type Detected, isUnremarkable } from "./detect.ts";
 import { reconsider } from "./doubts.ts";
 import { bringsBack, countedLengthMs, decidesTrial, isOut, newRow, type Row, standing, takeEjection } from "./ejector-row.ts";
 import { servesAlone, useNeeded } from "./needed-rows.ts";
-import { cutStuck, forgetGivenUp, isDoubted, isUnexplained, onTrial, type StuckRequestsOptions } from "./stuck-requests.ts";
+import { Silence, type SilenceOptions } from "./silence.ts";
+import { forgetGivenUp, isDoubted, isUnexplained, onTrial } from "./stuck-requests.ts";
 import type { RequestEnds } from "./traffic-watch.ts";
 import { isTrialDue, mayBeTried } from "./trials.ts";
 import { warmUpOf } from "./warm-up.ts";
 
-export interface EjectorOptions extends StuckRequestsOptions {
+export interface EjectorOptions extends SilenceOptions {
   readonly random: Random;
-  readonly log: Log;
-  readonly detectors: () => readonly Named<Detector>[];
-  /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
-  readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
 }
 
 /** An ejected endpoint may be tried early, when another one must leave, but not sooner than this after its last failure. */
@@ -36,6 +31,7 @@ const YOUNG_POOL_MS = 10_000;
  */
 export class Ejector implements RequestEnds {
   readonly #options: EjectorOptions;
+  readonly #silence: Silence;
   #rows = new Map<string, Row>();
   /** The same rows by their endpoint's slot. */
   #bySlot: (Row | undefined)[] = [];
@@ -45,6 +41,7 @@ export class Ejector implements RequestEnds {
 
   constructor(options: EjectorOptions) {
     this.#options = options;
+    this.#silence = new Silence(options);
   }
 
   /** Takes the pool as it is now. */
@@ -65,6 +62,7 @@ export class Ejector implements RequestEnds {
       rows.set(endpoint.name, row);
       this.#bySlot[endpoint.slot] = row;
     }
+    this.#silence.follow([...this.#rows.values()].filter((row) => rows.get(row.endpoint.name) !== row));
     this.#rows = rows;
     this.#useNeeded();
   }
@@ -77,7 +75,7 @@ export class Ejector implements RequestEnds {
   /** Whether requests there got no token, and none has come since, or it is silent for longer than is explained. */
   isSilent(endpoint: Endpoint, nowMs: number): boolean {
     const row = this.#current(endpoint);
-    return row !== undefined && (isDoubted(row) || isUnexplained(this.#recordOf(row, nowMs)));
+    return row !== undefined && (isDoubted(row) || isUnexplained(this.#silence.recordOf(row, nowMs)));
   }
 
   /** Another router has ejected it, or has seen it work again (undefined). What speaks for either is not known here. */
@@ -128,16 +126,12 @@ export class Ejector implements RequestEnds {
 
   /** Looks at all; called every SWEEP_MS. */
   sweep(nowMs: number): void {
-    const { records, tries } = this.#options;
+    const { records } = this.#options;
     const elapsedMs = Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs;
     records.age(elapsedMs);
     if (elapsedMs > STANDSTILL_MS) this.#stoodStill(elapsedMs - SWEEP_MS, nowMs);
     this.#sweptAtMs = nowMs;
-    for (const row of this.#rows.values()) {
-      const heardMs = tries.lastByteMs(row.endpoint);
-      records.heard(row.endpoint, heardMs);
-      if (heardMs > row.givenUpMs) forgetGivenUp(row);
-    }
+    this.#silence.listen(this.#rows.values());
     // Panic ends too when the ejected endpoints were replaced or fail their probes: then none of them will return.
     const isAnyOut = [...this.#rows.values()].some((row) => row.ejection !== undefined && this.#isHealthy(row));
     if (!isAnyOut) this.#endPanic();
@@ -148,6 +142,7 @@ export class Ejector implements RequestEnds {
       if (row.isDoubted) this.#reconsider(row);
       this.#examine(row, healthy, nowMs);
     }
+    this.#silence.sweep(this.#rows.values(), healthy, nowMs);
     this.#useNeeded();
   }
 
@@ -174,7 +169,7 @@ export class Ejector implements RequestEnds {
   /** What is known of the endpoints that are up. Made once for all that are examined at the same time. */
   #recordsOfHealthy(nowMs: number): ReadonlyMap<Row, EndpointRecord> {
     const healthy = [...this.#rows.values()].filter((row) => this.#isHealthy(row));
-    return new Map(healthy.map((row) => [row, this.#recordOf(row, nowMs)]));
+    return new Map(healthy.map((row) => [row, this.#silence.recordOf(row, nowMs)]));
   }
 
   /** What the detectors say of it decides two things: whether it leaves, and, where it makes no progress, whom it loses. */
@@ -183,19 +178,13 @@ export class Ejector implements RequestEnds {
     // Nearly all of the time there is nothing to look at.
     if (record === undefined || isUnremarkable(record)) return;
     const others = [...healthy.values()].filter((other) => other !== record);
-    const found = this.#found(record, others);
+    const found = this.#silence.found(record, others);
     const trialRecord = onTrial(row, record, nowMs);
     const isTrialOver =
-      trialRecord !== undefined && (isUnexplained(trialRecord) || this.#found(trialRecord, others)?.isStuck === true);
+      trialRecord !== undefined && (isUnexplained(trialRecord) || this.#silence.found(trialRecord, others)?.isStuck === true);
     if (isTrialOver) this.#ejectAgain(row, nowMs);
     else if (found !== undefined && !isOut(row)) this.#eject(row, found, nowMs);
-    if (found?.isStuck !== true) return;
-    const rest = [...healthy.keys()].filter((other) => other !== row);
-    cutStuck(row, record, servesAlone(row, rest, this.#options.mayAnswer), this.#options, nowMs);
-  }
-
-  #found(record: EndpointRecord, others: readonly EndpointRecord[]): Detected | undefined {
-    return detect(this.#options.detectors(), record, others, this.#options.log);
+    if (found?.isStuck === true) this.#silence.cut(row, record, healthy, nowMs);
   }
 
   /** It failed on trial. */
@@ -290,10 +279,5 @@ export class Ejector implements RequestEnds {
 
   #isHealthy({ endpoint }: Row): boolean {
     return this.#options.isHealthy(endpoint.name);
-  }
-
-  #recordOf(row: Row, nowMs: number): EndpointRecord {
-    const { records, workAheadMs } = this.#options;
-    return records.of(row.endpoint, workAheadMs(row.endpoint, nowMs), nowMs, isDoubted(row));
   }
 }
