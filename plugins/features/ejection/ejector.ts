@@ -4,15 +4,26 @@ import type { Random } from "../../../core/contract/profile-plugin.ts";
 import type { EjectionStanding } from "../../../core/judge.ts";
 import { type Detected, isUnremarkable } from "./detect.ts";
 import { reconsider } from "./doubts.ts";
-import { bringsBack, countedLengthMs, decidesTrial, isOut, newRow, type Row, standing, takeEjection } from "./ejector-row.ts";
+import {
+  bringsBack,
+  countedLengthMs,
+  decidesTrial,
+  hasSettled,
+  isOut,
+  newRow,
+  pardon,
+  type Row,
+  standing,
+  takeEjection,
+} from "./ejector-row.ts";
+import { Examiner, type ExaminerOptions } from "./examiner.ts";
 import { servesAlone, useNeeded } from "./needed-rows.ts";
-import { Silence, type SilenceOptions } from "./silence.ts";
 import { forgetGivenUp, isDoubted, isUnexplained, onTrial } from "./stuck-requests.ts";
 import type { RequestEnds } from "./traffic-watch.ts";
 import { isTrialDue, mayBeTried } from "./trials.ts";
 import { warmUpOf } from "./warm-up.ts";
 
-export interface EjectorOptions extends SilenceOptions {
+export interface EjectorOptions extends ExaminerOptions {
   readonly random: Random;
 }
 
@@ -22,8 +33,6 @@ const EARLY_TRIAL_MS = 1_000;
 export const SWEEP_MS = 500;
 /** When it is called later than this, the process was suspended, or had no processor. */
 const STANDSTILL_MS = 1_500;
-/** An endpoint that joins a pool older than this warms up; before that, all are new. */
-const YOUNG_POOL_MS = 10_000;
 
 /**
  * Takes endpoints out of the pool for what their responses were, and lets them return with care: after its time an ejected one
@@ -31,7 +40,7 @@ const YOUNG_POOL_MS = 10_000;
  */
 export class Ejector implements RequestEnds {
   readonly #options: EjectorOptions;
-  readonly #silence: Silence;
+  readonly #examiner: Examiner;
   #rows = new Map<string, Row>();
   /** The same rows by their endpoint's slot. */
   #bySlot: (Row | undefined)[] = [];
@@ -41,15 +50,13 @@ export class Ejector implements RequestEnds {
 
   constructor(options: EjectorOptions) {
     this.#options = options;
-    this.#silence = new Silence(options);
+    this.#examiner = new Examiner(options);
   }
 
   /** Takes the pool as it is now. */
   follow(endpoints: readonly Endpoint[], nowMs: number): void {
     const rows = new Map<string, Row>();
-    const hasSettled = [...this.#rows.values()].some(
-      ({ stage, sinceMs, wasHealthy }) => stage === "in" && wasHealthy && nowMs - sinceMs > YOUNG_POOL_MS,
-    );
+    const isSettled = [...this.#rows.values()].some((row) => hasSettled(row, nowMs));
     this.#bySlot = [];
     for (const endpoint of endpoints) {
       const known = this.#rows.get(endpoint.name);
@@ -57,12 +64,12 @@ export class Ejector implements RequestEnds {
       const row = known !== undefined && isSame ? known : newRow(endpoint, nowMs, known?.total ?? 0);
       row.endpoint = endpoint;
       const isHealthy = this.#options.isHealthy(endpoint.name);
-      if (isHealthy && !row.wasHealthy && row.stage === "in" && hasSettled) this.#warm(row, nowMs);
+      if (isHealthy && !row.wasHealthy && row.stage === "in" && isSettled) this.#warm(row, nowMs);
       row.wasHealthy ||= isHealthy;
       rows.set(endpoint.name, row);
       this.#bySlot[endpoint.slot] = row;
     }
-    this.#silence.follow([...this.#rows.values()].filter((row) => rows.get(row.endpoint.name) !== row));
+    this.#examiner.follow([...this.#rows.values()].filter((row) => rows.get(row.endpoint.name) !== row));
     this.#rows = rows;
     this.#useNeeded();
   }
@@ -75,7 +82,7 @@ export class Ejector implements RequestEnds {
   /** Whether requests there got no token, and none has come since, or it is silent for longer than is explained. */
   isSilent(endpoint: Endpoint, nowMs: number): boolean {
     const row = this.#current(endpoint);
-    return row !== undefined && (isDoubted(row) || isUnexplained(this.#silence.recordOf(row, nowMs)));
+    return row !== undefined && (isDoubted(row) || isUnexplained(this.#examiner.recordOf(row, nowMs)));
   }
 
   /** Another router has ejected it, or has seen it work again (undefined). What speaks for either is not known here. */
@@ -115,6 +122,15 @@ export class Ejector implements RequestEnds {
     else if (!isOut(row)) this.#examine(row, this.#recordsOfHealthy(nowMs), nowMs);
   }
 
+  cleared(endpoint: Endpoint, retract: () => void, nowMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined || !isOut(row) || row.isStuck) return retract();
+    if (!this.#examiner.isCleared(row, this.#recordsOfHealthy(nowMs), retract, nowMs)) return;
+    pardon(row, nowMs);
+    this.#endPanic();
+    this.#options.changed(endpoint.name);
+  }
+
   succeeded(endpoint: Endpoint, sentAtMs: number, nowMs: number): void {
     const row = this.#current(endpoint);
     if (row?.isDoubted) this.#reconsider(row);
@@ -131,7 +147,7 @@ export class Ejector implements RequestEnds {
     records.age(elapsedMs);
     if (elapsedMs > STANDSTILL_MS) this.#stoodStill(elapsedMs - SWEEP_MS, nowMs);
     this.#sweptAtMs = nowMs;
-    this.#silence.listen(this.#rows.values());
+    this.#examiner.listen(this.#rows.values());
     // Panic ends too when the ejected endpoints were replaced or fail their probes: then none of them will return.
     const isAnyOut = [...this.#rows.values()].some((row) => row.ejection !== undefined && this.#isHealthy(row));
     if (!isAnyOut) this.#endPanic();
@@ -142,7 +158,7 @@ export class Ejector implements RequestEnds {
       if (row.isDoubted) this.#reconsider(row);
       this.#examine(row, healthy, nowMs);
     }
-    this.#silence.sweep(this.#rows.values(), healthy, nowMs);
+    this.#examiner.sweep(this.#rows.values(), healthy, nowMs);
     this.#useNeeded();
   }
 
@@ -169,7 +185,7 @@ export class Ejector implements RequestEnds {
   /** What is known of the endpoints that are up. Made once for all that are examined at the same time. */
   #recordsOfHealthy(nowMs: number): ReadonlyMap<Row, EndpointRecord> {
     const healthy = [...this.#rows.values()].filter((row) => this.#isHealthy(row));
-    return new Map(healthy.map((row) => [row, this.#silence.recordOf(row, nowMs)]));
+    return new Map(healthy.map((row) => [row, this.#examiner.recordOf(row, nowMs)]));
   }
 
   /** What the detectors say of it decides two things: whether it leaves, and, where it makes no progress, whom it loses. */
@@ -178,13 +194,13 @@ export class Ejector implements RequestEnds {
     // Nearly all of the time there is nothing to look at.
     if (record === undefined || isUnremarkable(record)) return;
     const others = [...healthy.values()].filter((other) => other !== record);
-    const found = this.#silence.found(record, others);
+    const found = this.#examiner.found(record, others);
     const trialRecord = onTrial(row, record, nowMs);
     const isTrialOver =
-      trialRecord !== undefined && (isUnexplained(trialRecord) || this.#silence.found(trialRecord, others)?.isStuck === true);
+      trialRecord !== undefined && (isUnexplained(trialRecord) || this.#examiner.found(trialRecord, others)?.isStuck === true);
     if (isTrialOver) this.#ejectAgain(row, nowMs);
     else if (found !== undefined && !isOut(row)) this.#eject(row, found, nowMs);
-    if (found?.isStuck === true) this.#silence.cut(row, record, healthy, nowMs);
+    if (found?.isStuck === true) this.#examiner.cut(row, record, healthy, nowMs);
   }
 
   /** It failed on trial. */

@@ -139,9 +139,15 @@ export class EndpointRecords {
     this.#rowOf(endpoint, nowMs).outcomes.malformed(lack, nowMs);
   }
 
-  /** A failure turned out to be the request's own fault. */
-  retract(endpoint: Endpoint, nowMs: number, isMalformed = false): void {
-    this.#rows.of(endpoint)?.outcomes.retract(nowMs, isMalformed);
+  /** A failure of that time turned out to be the request's own fault. */
+  retract(endpoint: Endpoint, atMs: number, nowMs: number, isMalformed = false): void {
+    this.#rows.of(endpoint)?.outcomes.retract(atMs, nowMs, isMalformed);
+  }
+
+  /** When it last had a success with no failure since that counts against it; -Infinity where there is none. */
+  soundSinceMs(endpoint: Endpoint): number {
+    const outcomes = this.#rows.of(endpoint)?.outcomes;
+    return outcomes === undefined || outcomes.isFailing ? Number.NEGATIVE_INFINITY : outcomes.lastSuccessMs;
   }
 
   /** It answered 404 for a model that it lists. */

@@ -7,20 +7,20 @@ import type { Row } from "./ejector-row.ts";
 import { servesAlone } from "./needed-rows.ts";
 import { cutStuck, forgetGivenUp, isDoubted, type StuckRequestsOptions } from "./stuck-requests.ts";
 
-export interface SilenceOptions extends StuckRequestsOptions {
+export interface ExaminerOptions extends StuckRequestsOptions {
   readonly log: Log;
   readonly detectors: () => readonly Named<Detector>[];
   /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
   readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
 }
 
-/** Whose silence is judged: every endpoint where a request is under way, also of those that the pool has no more. */
-export class Silence {
-  readonly #options: SilenceOptions;
+/** Asks the detectors, and judges silence at every endpoint where a request is under way, also at those that the pool has no more. */
+export class Examiner {
+  readonly #options: ExaminerOptions;
   /** Those that have left the pool, until their last request has ended. */
   #left: readonly Row[] = [];
 
-  constructor(options: SilenceOptions) {
+  constructor(options: ExaminerOptions) {
     this.#options = options;
   }
 
@@ -45,6 +45,14 @@ export class Silence {
   /** What the detectors say of it. */
   found(record: EndpointRecord, others: readonly EndpointRecord[]): Detected | undefined {
     return detect(this.#options.detectors(), record, others, this.#options.log);
+  }
+
+  /** Whether what `retract` takes back was all that the detectors have against it. */
+  isCleared(row: Row, healthy: ReadonlyMap<Row, EndpointRecord>, retract: () => void, nowMs: number): boolean {
+    const others = [...healthy].flatMap(([other, record]) => (other === row ? [] : [record]));
+    const before = this.found(this.recordOf(row, nowMs), others);
+    retract();
+    return before !== undefined && !before.isStuck && this.found(this.recordOf(row, nowMs), others) === undefined;
   }
 
   /** Looks at those of these, and of those that have left, that are not up, so that nobody else examines them. */
