@@ -6,7 +6,7 @@ export type Blame = "nobody" | "client" | "replica" | "router";
 /** Whose fault a failed request is, as the metrics tell it. */
 export type ErrorClass = "client" | "router" | "replica";
 
-/** What a try says of its endpoint: "refused" is 503 or 429, so too much to do; "failed" is another 5xx, no response or a broken one. */
+/** What a try says of its endpoint: "refused" is 503 or 429, so too much to do; "failed" is another 5xx but 501, no response or a broken one. */
 export type TryVerdict = "fine" | "refused" | "failed";
 
 /** What kept a request from what it asked for, with its blame and its class in the metrics. */
@@ -26,12 +26,16 @@ const ROUTER_CODES: ReadonlySet<string> = new Set([
   "shutting_down",
 ]);
 
+/** It says that the replica does not have the path, and nothing of how the replica is. */
+const NOT_IMPLEMENTED = 501;
+
 function causeOf(outcome: RequestRecord): keyof typeof CAUSES {
   const { ending, error, attempts } = outcome;
   if (ending === "client-left") return "clientLeft";
   if (error !== undefined) return causeOfCode(error.code);
   if (wasMalformed(attempts)) return "replica";
   const status = saidStatusOf(outcome);
+  if (status === NOT_IMPLEMENTED) return "request";
   if (status >= 500 || status === 429 || ending === "broken") return "replica";
   return status >= 400 ? "request" : "nothing";
 }
@@ -43,7 +47,7 @@ function causeOfCode(code: string): keyof typeof CAUSES {
 }
 
 /**
- * client: a request that can't succeed (4xx), or one whose client left. replica: 5xx, 429, no response or a broken one. router: it had
+ * client: a request that can't succeed (4xx, 501), or one whose client left. replica: another 5xx, 429, no response or a broken one. router: it had
  * no replica for the request, or failed itself.
  */
 export function blameOf(outcome: RequestRecord): Blame {
@@ -63,7 +67,7 @@ const BLAMELESS: ReadonlySet<Attempt["result"]> = new Set(["aborted", "passed-ov
 
 export function verdictOf(result: Attempt["result"]): TryVerdict {
   if (result === 503 || result === 429) return "refused";
-  const isFailure = typeof result === "number" ? result >= 500 : !BLAMELESS.has(result);
+  const isFailure = typeof result === "number" ? result >= 500 && result !== NOT_IMPLEMENTED : !BLAMELESS.has(result);
   return isFailure ? "failed" : "fine";
 }
 

@@ -135,6 +135,11 @@ export class UpstreamPool implements ConnectionOwner<UpstreamConnection>, TryWat
     return this.#open.size - this.#idle.length;
   }
 
+  /** Whether nothing is under way any more. */
+  get isUnused(): boolean {
+    return this.#open.size === 0 && this.#foreign.size === 0;
+  }
+
   get #isDoubted(): boolean {
     return this.deadlines.nowMs < this.#doubtedUntilMs;
   }

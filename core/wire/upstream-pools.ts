@@ -67,7 +67,7 @@ export class UpstreamPools {
       if (endpoint?.url.href !== pool.url.href) this.#retire(slot, pool);
       else pool.goneSinceMs = goneSince(pool.goneSinceMs, endpoint, this.#deadlines.nowMs);
     }
-    for (const pool of this.#retired) if (pool.size === 0) this.#retired.delete(pool);
+    for (const pool of this.#retired) if (pool.isUnused) this.#retired.delete(pool);
   }
 
   /** Open connections to the endpoint, busy and idle. */
@@ -84,12 +84,12 @@ export class UpstreamPools {
 
   /** When the endpoint last sent bytes of tokens, on the router's clock, at most a sweep too early; -Infinity before the first. */
   lastByteMs(endpoint: Endpoint): number {
-    return this.#pools.get(endpoint.slot)?.lastByteMs ?? Number.NEGATIVE_INFINITY;
+    return this.#poolsAt(endpoint).reduce((lastMs, pool) => Math.max(lastMs, pool.lastByteMs), Number.NEGATIVE_INFINITY);
   }
 
   /** What is under way at the endpoint, and connections that carry nothing now. */
   triesAt(endpoint: Endpoint): readonly WatchedTry[] {
-    return this.#pools.get(endpoint.slot)?.tries ?? [];
+    return this.#poolsAt(endpoint).flatMap(({ tries }) => tries);
   }
 
   closeIdle(slot: number): void {
@@ -99,6 +99,13 @@ export class UpstreamPools {
   close(): void {
     for (const pool of [...this.#pools.values(), ...this.#retired]) pool.close();
     this.#deadlines.close();
+  }
+
+  /** The pool of an endpoint in use; those that are left of its address, where it has been removed or has another address now. */
+  #poolsAt({ slot, url }: Endpoint): readonly UpstreamPool[] {
+    const pool = this.#pools.get(slot);
+    if (pool?.url.href === url.href) return [pool];
+    return [...this.#retired].filter((retired) => retired.url.href === url.href);
   }
 
   #retire(slot: number, pool: UpstreamPool): void {

@@ -7,6 +7,8 @@ export interface ToldDiscovery {
   readonly definition: Definition;
   /** The whole list from now on: addresses by name. */
   tell(urls: Readonly<Record<string, string>>): void;
+  /** The same, with all that a discovery can say of a replica. */
+  tellSpecs(specs: readonly EndpointSpec[]): void;
 }
 
 /** Finds `urls` at first. */
@@ -25,5 +27,5 @@ export function toldDiscovery(urls: Readonly<Record<string, string>> = {}): Told
       },
     }),
   });
-  return { definition: definition as Definition, tell: (list) => found(specs(list)) };
+  return { definition: definition as Definition, tell: (list) => found(specs(list)), tellSpecs: (list) => found(list) };
 }

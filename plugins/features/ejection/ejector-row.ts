@@ -10,6 +10,9 @@ const PANIC_SHARE = 0.25;
 /** What one gets whose last answers were all empty. Who gets it is drawn, so that answers can be compared. */
 const DOUBT_SHARE = 0.05;
 
+/** An endpoint that joins a pool older than this warms up; before that, all are new. */
+const YOUNG_POOL_MS = 10_000;
+
 /** in: nothing is held against it. ejected: no requests. trial: one request decides. warming: a share that grows. */
 type Stage = "in" | "ejected" | "trial" | "warming";
 
@@ -45,7 +48,14 @@ export function newRow(endpoint: Endpoint, nowMs: number, total: number) {
     isDoubted: false,
     // It is out, and can't be done without.
     isNeeded: false,
+    // The pool has it no more.
+    hasLeft: false,
   };
+}
+
+/** Whether it has been in service for long enough, so that the pool is not a new one. */
+export function hasSettled({ stage, sinceMs, wasHealthy }: Row, nowMs: number): boolean {
+  return stage === "in" && wasHealthy && nowMs - sinceMs > YOUNG_POOL_MS;
 }
 
 /** What is said of an endpoint with this row, if any. `warmUp`: how far it is warmed up. */
@@ -78,6 +88,14 @@ export function takeEjection(row: Row, { reason, untilMs }: Ejection, settings: 
   if (!isOut(row)) countedLengthMs(row, settings, 0, nowMs);
   row.ejection = { reason: row.ejection?.reason ?? reason, sinceMs: row.ejection?.sinceMs ?? nowMs, untilMs: lastMs };
   row.stage = "ejected";
+  row.sinceMs = nowMs;
+}
+
+/** It was ejected for what others did wrong. */
+export function pardon(row: Row, nowMs: number): void {
+  row.stage = "in";
+  row.ejection = undefined;
+  row.count = Math.max(0, row.count - 1);
   row.sinceMs = nowMs;
 }
 

@@ -1,24 +1,30 @@
-import type { Named } from "../../../core/active-config.ts";
-import type { Detector, EndpointRecord } from "../../../core/contract/detector.ts";
+import type { EndpointRecord } from "../../../core/contract/detector.ts";
 import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
-import type { Log } from "../../../core/contract/log.ts";
 import type { Random } from "../../../core/contract/profile-plugin.ts";
 import type { EjectionStanding } from "../../../core/judge.ts";
-import { type Detected, detect, isUnremarkable } from "./detect.ts";
+import { type Detected, isUnremarkable } from "./detect.ts";
 import { reconsider } from "./doubts.ts";
-import { bringsBack, countedLengthMs, decidesTrial, isOut, newRow, type Row, standing, takeEjection } from "./ejector-row.ts";
+import {
+  bringsBack,
+  countedLengthMs,
+  decidesTrial,
+  hasSettled,
+  isOut,
+  newRow,
+  pardon,
+  type Row,
+  standing,
+  takeEjection,
+} from "./ejector-row.ts";
+import { Examiner, type ExaminerOptions } from "./examiner.ts";
 import { servesAlone, useNeeded } from "./needed-rows.ts";
-import { cutStuck, forgetGivenUp, isDoubted, isUnexplained, onTrial, type StuckRequestsOptions } from "./stuck-requests.ts";
+import { forgetGivenUp, isDoubted, isUnexplained, onTrial } from "./stuck-requests.ts";
 import type { RequestEnds } from "./traffic-watch.ts";
 import { isTrialDue, mayBeTried } from "./trials.ts";
 import { warmUpOf } from "./warm-up.ts";
 
-export interface EjectorOptions extends StuckRequestsOptions {
+export interface EjectorOptions extends ExaminerOptions {
   readonly random: Random;
-  readonly log: Log;
-  readonly detectors: () => readonly Named<Detector>[];
-  /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
-  readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
 }
 
 /** An ejected endpoint may be tried early, when another one must leave, but not sooner than this after its last failure. */
@@ -27,8 +33,6 @@ const EARLY_TRIAL_MS = 1_000;
 export const SWEEP_MS = 500;
 /** When it is called later than this, the process was suspended, or had no processor. */
 const STANDSTILL_MS = 1_500;
-/** An endpoint that joins a pool older than this warms up; before that, all are new. */
-const YOUNG_POOL_MS = 10_000;
 
 /**
  * Takes endpoints out of the pool for what their responses were, and lets them return with care: after its time an ejected one
@@ -36,6 +40,7 @@ const YOUNG_POOL_MS = 10_000;
  */
 export class Ejector implements RequestEnds {
   readonly #options: EjectorOptions;
+  readonly #examiner: Examiner;
   #rows = new Map<string, Row>();
   /** The same rows by their endpoint's slot. */
   #bySlot: (Row | undefined)[] = [];
@@ -45,14 +50,13 @@ export class Ejector implements RequestEnds {
 
   constructor(options: EjectorOptions) {
     this.#options = options;
+    this.#examiner = new Examiner(options);
   }
 
   /** Takes the pool as it is now. */
   follow(endpoints: readonly Endpoint[], nowMs: number): void {
     const rows = new Map<string, Row>();
-    const hasSettled = [...this.#rows.values()].some(
-      ({ stage, sinceMs, wasHealthy }) => stage === "in" && wasHealthy && nowMs - sinceMs > YOUNG_POOL_MS,
-    );
+    const isSettled = [...this.#rows.values()].some((row) => hasSettled(row, nowMs));
     this.#bySlot = [];
     for (const endpoint of endpoints) {
       const known = this.#rows.get(endpoint.name);
@@ -60,11 +64,12 @@ export class Ejector implements RequestEnds {
       const row = known !== undefined && isSame ? known : newRow(endpoint, nowMs, known?.total ?? 0);
       row.endpoint = endpoint;
       const isHealthy = this.#options.isHealthy(endpoint.name);
-      if (isHealthy && !row.wasHealthy && row.stage === "in" && hasSettled) this.#warm(row, nowMs);
+      if (isHealthy && !row.wasHealthy && row.stage === "in" && isSettled) this.#warm(row, nowMs);
       row.wasHealthy ||= isHealthy;
       rows.set(endpoint.name, row);
       this.#bySlot[endpoint.slot] = row;
     }
+    this.#examiner.follow([...this.#rows.values()].filter((row) => rows.get(row.endpoint.name) !== row));
     this.#rows = rows;
     this.#useNeeded();
   }
@@ -77,7 +82,7 @@ export class Ejector implements RequestEnds {
   /** Whether requests there got no token, and none has come since, or it is silent for longer than is explained. */
   isSilent(endpoint: Endpoint, nowMs: number): boolean {
     const row = this.#current(endpoint);
-    return row !== undefined && (isDoubted(row) || isUnexplained(this.#recordOf(row, nowMs)));
+    return row !== undefined && (isDoubted(row) || isUnexplained(this.#examiner.recordOf(row, nowMs)));
   }
 
   /** Another router has ejected it, or has seen it work again (undefined). What speaks for either is not known here. */
@@ -117,6 +122,15 @@ export class Ejector implements RequestEnds {
     else if (!isOut(row)) this.#examine(row, this.#recordsOfHealthy(nowMs), nowMs);
   }
 
+  cleared(endpoint: Endpoint, retract: () => void, nowMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined || !isOut(row) || row.isStuck) return retract();
+    if (!this.#examiner.isCleared(row, this.#recordsOfHealthy(nowMs), retract, nowMs)) return;
+    pardon(row, nowMs);
+    this.#endPanic();
+    this.#options.changed(endpoint.name);
+  }
+
   succeeded(endpoint: Endpoint, sentAtMs: number, nowMs: number): void {
     const row = this.#current(endpoint);
     if (row?.isDoubted) this.#reconsider(row);
@@ -128,16 +142,12 @@ export class Ejector implements RequestEnds {
 
   /** Looks at all; called every SWEEP_MS. */
   sweep(nowMs: number): void {
-    const { records, tries } = this.#options;
+    const { records } = this.#options;
     const elapsedMs = Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs;
     records.age(elapsedMs);
     if (elapsedMs > STANDSTILL_MS) this.#stoodStill(elapsedMs - SWEEP_MS, nowMs);
     this.#sweptAtMs = nowMs;
-    for (const row of this.#rows.values()) {
-      const heardMs = tries.lastByteMs(row.endpoint);
-      records.heard(row.endpoint, heardMs);
-      if (heardMs > row.givenUpMs) forgetGivenUp(row);
-    }
+    this.#examiner.listen(this.#rows.values());
     // Panic ends too when the ejected endpoints were replaced or fail their probes: then none of them will return.
     const isAnyOut = [...this.#rows.values()].some((row) => row.ejection !== undefined && this.#isHealthy(row));
     if (!isAnyOut) this.#endPanic();
@@ -148,6 +158,7 @@ export class Ejector implements RequestEnds {
       if (row.isDoubted) this.#reconsider(row);
       this.#examine(row, healthy, nowMs);
     }
+    this.#examiner.sweep(this.#rows.values(), healthy, nowMs);
     this.#useNeeded();
   }
 
@@ -174,7 +185,7 @@ export class Ejector implements RequestEnds {
   /** What is known of the endpoints that are up. Made once for all that are examined at the same time. */
   #recordsOfHealthy(nowMs: number): ReadonlyMap<Row, EndpointRecord> {
     const healthy = [...this.#rows.values()].filter((row) => this.#isHealthy(row));
-    return new Map(healthy.map((row) => [row, this.#recordOf(row, nowMs)]));
+    return new Map(healthy.map((row) => [row, this.#examiner.recordOf(row, nowMs)]));
   }
 
   /** What the detectors say of it decides two things: whether it leaves, and, where it makes no progress, whom it loses. */
@@ -183,19 +194,13 @@ export class Ejector implements RequestEnds {
     // Nearly all of the time there is nothing to look at.
     if (record === undefined || isUnremarkable(record)) return;
     const others = [...healthy.values()].filter((other) => other !== record);
-    const found = this.#found(record, others);
+    const found = this.#examiner.found(record, others);
     const trialRecord = onTrial(row, record, nowMs);
     const isTrialOver =
-      trialRecord !== undefined && (isUnexplained(trialRecord) || this.#found(trialRecord, others)?.isStuck === true);
+      trialRecord !== undefined && (isUnexplained(trialRecord) || this.#examiner.found(trialRecord, others)?.isStuck === true);
     if (isTrialOver) this.#ejectAgain(row, nowMs);
     else if (found !== undefined && !isOut(row)) this.#eject(row, found, nowMs);
-    if (found?.isStuck !== true) return;
-    const rest = [...healthy.keys()].filter((other) => other !== row);
-    cutStuck(row, record, servesAlone(row, rest, this.#options.mayAnswer), this.#options, nowMs);
-  }
-
-  #found(record: EndpointRecord, others: readonly EndpointRecord[]): Detected | undefined {
-    return detect(this.#options.detectors(), record, others, this.#options.log);
+    if (found?.isStuck === true) this.#examiner.cut(row, record, healthy, nowMs);
   }
 
   /** It failed on trial. */
@@ -290,10 +295,5 @@ export class Ejector implements RequestEnds {
 
   #isHealthy({ endpoint }: Row): boolean {
     return this.#options.isHealthy(endpoint.name);
-  }
-
-  #recordOf(row: Row, nowMs: number): EndpointRecord {
-    const { records, workAheadMs } = this.#options;
-    return records.of(row.endpoint, workAheadMs(row.endpoint, nowMs), nowMs, isDoubted(row));
   }
 }

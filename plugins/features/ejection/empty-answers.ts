@@ -65,6 +65,8 @@ export class EmptyAnswers {
 
   /** `isCompared`: false for an empty answer to a request that may have been sent here for what it is. */
   answered(name: string, endpoint: Endpoint, isEmpty: boolean, isCompared: boolean): void {
+    // A late answer says nothing of the replica that has the slot now.
+    if ((this.#told[endpoint.slot]?.generation ?? 0) > endpoint.generation) return;
     const told = this.#toldOf(endpoint);
     const target = this.#targetOf(name);
     if (target === undefined) return;

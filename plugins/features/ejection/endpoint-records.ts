@@ -1,10 +1,8 @@
 import type { EndpointRecord } from "../../../core/contract/detector.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import { MAX_SLOTS } from "../../../core/state/load.ts";
 import { EmptyAnswers } from "./empty-answers.ts";
 import { certainQuietMs, explainedQuietMs, loneQuietMs, type PoolHistory } from "./explained-silence.ts";
-import { NewTargets } from "./new-targets.ts";
-import { OutcomeCounts } from "./outcome-counts.ts";
+import { type RecordRow, RecordRows } from "./record-rows.ts";
 import { NOTHING_SERVED, type Served } from "./warm-up.ts";
 
 /** A response's share in the means of times to the first token: about the last twenty count. */
@@ -21,39 +19,9 @@ const QUIET_HALF_LIFE_MS = 300_000;
 /** Long responses may be rare, so those that came whole are forgotten slowly: half of them in an hour. */
 const WHOLE_HALF_LIFE_MS = 3_600_000;
 
-/** `answers`: those of the pool so far. */
-function newRow(generation: number, nowMs: number, answers: number) {
-  return {
-    generation,
-    outcomes: new OutcomeCounts(),
-    // Whether its engine has worked: it sent a first token, or a whole response.
-    hasAnswered: false,
-    open: 0,
-    openStreams: 0,
-    // Since when streams are in flight.
-    streamsSinceMs: nowMs,
-    // When it last had nothing in flight, or the last byte came.
-    activeAtMs: nowMs,
-    newTargets: new NewTargets(),
-    isLoadAhead: false,
-    // The pool's answers before that.
-    answersBefore: answers,
-    // The most work that was ahead when the silence since `activeAtMs` began, as seen until then.
-    silentWorkMs: 0,
-    // NaN before the first look.
-    workSeenUntilMs: Number.NaN,
-    longestQuietMs: 0,
-    times: 0,
-    meanLogRatio: 0,
-    meanExcessMs: 0,
-  };
-}
-
-type Row = ReturnType<typeof newRow>;
-
 /** What was learned from the traffic of each endpoint: the counters that detectors read. Times are on the router's clock. */
 export class EndpointRecords {
-  readonly #rows = new Array<Row | undefined>(MAX_SLOTS);
+  readonly #rows = new RecordRows();
   readonly emptyAnswers = new EmptyAnswers();
   readonly #pool: PoolHistory = {
     answers: 0,
@@ -81,40 +49,46 @@ export class EndpointRecords {
   /** The endpoint ended a response that it has worked on. */
   ended(endpoint: Endpoint, isStream: boolean, nowMs: number, target = ""): void {
     this.abandoned(endpoint, isStream, target);
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     if (row !== undefined) this.#active(row, nowMs);
   }
 
   /** The try ended from this side, or with an error, which the server of an engine that hangs may send too: that is no sign of life. */
   abandoned(endpoint: Endpoint, isStream: boolean, target = ""): void {
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     if (row === undefined || row.open === 0) return;
     row.open -= 1;
     row.newTargets.ended(target);
     if (isStream && row.openStreams > 0) row.openStreams -= 1;
   }
 
-  /** Bytes came from it at that time. A time before the latest known one changes nothing. */
+  /** Bytes of tokens came from it at that time. A time before the latest known one changes nothing. */
   heard(endpoint: Endpoint, atMs: number): void {
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     if (row === undefined || row.open === 0 || atMs <= row.activeAtMs) return;
+    row.hasAnswered = true;
+    row.newTargets.heard(row.open);
     row.longestQuietMs = Math.max(row.longestQuietMs, atMs - row.activeAtMs);
     this.#active(row, atMs);
   }
 
+  /** Whether requests are under way there. */
+  isBusy(endpoint: Endpoint): boolean {
+    return (this.#rows.of(endpoint)?.open ?? 0) > 0;
+  }
+
   /** The process did not run for `lostMs`: that time is no silence of any endpoint. */
   stoodStill(lostMs: number, nowMs: number): void {
-    for (const row of this.#rows) {
-      if (row === undefined) continue;
+    this.#rows.each((row) => {
       row.activeAtMs = Math.min(nowMs, row.activeAtMs + lostMs);
       row.streamsSinceMs = Math.min(nowMs, row.streamsSinceMs + lostMs);
       row.workSeenUntilMs += lostMs;
-    }
+    });
   }
 
   /** The first token of a streamed response came after `seenMs`; `expectedMs` is what its work and the pool's speed explain. */
   firstToken(endpoint: Endpoint, seenMs: number, expectedMs: number): void {
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     if (row === undefined) return;
     this.#answered(row);
     this.#pool.longestWaitMs = Math.max(this.#pool.longestWaitMs, seenMs - expectedMs);
@@ -127,7 +101,7 @@ export class EndpointRecords {
 
   /** A token came that this target generated. */
   hasTarget(endpoint: Endpoint, target: string): void {
-    this.#current(endpoint)?.newTargets.answered(target);
+    this.#rows.of(endpoint)?.newTargets.answered(target);
   }
 
   /** A response of either kind ended well, so long after its request was sent. */
@@ -138,7 +112,7 @@ export class EndpointRecords {
 
   /** A response that is not streamed came `tookMs` after its request was sent. */
   wholeResponse(endpoint: Endpoint, tookMs: number): void {
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     if (row === undefined) return;
     this.#answered(row);
     this.#pool.whole += 1;
@@ -165,9 +139,15 @@ export class EndpointRecords {
     this.#rowOf(endpoint, nowMs).outcomes.malformed(lack, nowMs);
   }
 
-  /** A failure turned out to be the request's own fault. */
-  retract(endpoint: Endpoint, nowMs: number, isMalformed = false): void {
-    this.#current(endpoint)?.outcomes.retract(nowMs, isMalformed);
+  /** A failure of that time turned out to be the request's own fault. */
+  retract(endpoint: Endpoint, atMs: number, nowMs: number, isMalformed = false): void {
+    this.#rows.of(endpoint)?.outcomes.retract(atMs, nowMs, isMalformed);
+  }
+
+  /** When it last had a success with no failure since that counts against it; -Infinity where there is none. */
+  soundSinceMs(endpoint: Endpoint): number {
+    const outcomes = this.#rows.of(endpoint)?.outcomes;
+    return outcomes === undefined || outcomes.isFailing ? Number.NEGATIVE_INFINITY : outcomes.lastSuccessMs;
   }
 
   /** It answered 404 for a model that it lists. */
@@ -177,7 +157,7 @@ export class EndpointRecords {
 
   /** The endpoint comes back: what sent it away counts no more. */
   forgive(endpoint: Endpoint): void {
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     if (row === undefined) return;
     row.outcomes.forgive();
     this.emptyAnswers.forgive(endpoint);
@@ -188,7 +168,7 @@ export class EndpointRecords {
 
   /** What it has served so far. */
   served(endpoint: Endpoint): Served {
-    const outcomes = this.#current(endpoint)?.outcomes;
+    const outcomes = this.#rows.of(endpoint)?.outcomes;
     return outcomes === undefined ? NOTHING_SERVED : { requests: outcomes.servedRequests, tokens: outcomes.servedTokens };
   }
 
@@ -216,20 +196,23 @@ export class EndpointRecords {
 
   /** How long a silence must be to end requests that no other endpoint could serve; see explained-silence.ts. */
   certainQuietMs(endpoint: Endpoint, isDoubted: boolean): number {
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     return row === undefined ? Number.POSITIVE_INFINITY : certainQuietMs(row, this.#pool, isDoubted);
   }
 
   /** How long a request may be silent where little else speaks against its endpoint; see explained-silence.ts. */
   loneQuietMs(endpoint: Endpoint, isDoubted: boolean, isStream: boolean): number {
-    const row = this.#current(endpoint);
+    const row = this.#rows.of(endpoint);
     return row === undefined ? Number.POSITIVE_INFINITY : loneQuietMs(row, this.#pool, isDoubted, isStream);
   }
 
   /** Time has passed: old silences count less. Called about once a second. */
   age(elapsedMs: number): void {
     const keep = 0.5 ** (elapsedMs / QUIET_HALF_LIFE_MS);
-    for (const row of this.#rows) if (row !== undefined) row.longestQuietMs *= keep;
+    this.#rows.forgetGone();
+    this.#rows.each((row) => {
+      row.longestQuietMs *= keep;
+    });
     this.#pool.longestWaitMs *= keep;
     const keepWhole = 0.5 ** (elapsedMs / WHOLE_HALF_LIFE_MS);
     this.#pool.whole *= keepWhole;
@@ -238,30 +221,20 @@ export class EndpointRecords {
     this.#pool.longestMs *= keepWhole;
   }
 
-  #answered(row: Row): void {
+  #answered(row: RecordRow): void {
     row.hasAnswered = true;
     this.#pool.answers += 1;
   }
 
   /** It shows life, or has nothing to do: its silence begins anew. */
-  #active(row: Row, nowMs: number): void {
+  #active(row: RecordRow, nowMs: number): void {
     row.activeAtMs = nowMs;
     row.silentWorkMs = 0;
     row.workSeenUntilMs = Number.NaN;
     row.answersBefore = this.#pool.answers;
   }
 
-  #rowOf(endpoint: Endpoint, nowMs: number): Row {
-    const known = this.#current(endpoint);
-    if (known !== undefined) return known;
-    const row = newRow(endpoint.generation, nowMs, this.#pool.answers);
-    this.#rows[endpoint.slot] = row;
-    return row;
-  }
-
-  /** Undefined where another replica has the slot. */
-  #current({ slot, generation }: Endpoint): Row | undefined {
-    const row = this.#rows[slot];
-    return row?.generation === generation ? row : undefined;
+  #rowOf(endpoint: Endpoint, nowMs: number): RecordRow {
+    return this.#rows.ofOrNew(endpoint, nowMs, this.#pool.answers);
   }
 }

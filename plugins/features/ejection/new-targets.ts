@@ -29,6 +29,11 @@ export class NewTargets {
     this.#awaited.delete(target);
   }
 
+  /** A token came. It is a target's if no request for another one is among the `open` ones. */
+  heard(open: number): void {
+    for (const [target, { requests }] of this.#awaited) if (requests === open) return this.answered(target);
+  }
+
   /** A request for the target ended. */
   ended(target: string): void {
     const awaited = this.#awaited.get(target);

@@ -11,6 +11,7 @@ export class OutcomeCounts {
   /** Successful responses so far, and their prompt tokens. */
   servedRequests = 0;
   servedTokens = 0;
+  lastSuccessMs = Number.NEGATIVE_INFINITY;
   readonly #recent = new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2);
   #consecutiveFailures = 0;
   #lastFailure = "";
@@ -23,6 +24,7 @@ export class OutcomeCounts {
 
   succeeded(tokens: number, nowMs: number): void {
     this.#endRuns();
+    this.lastSuccessMs = nowMs;
     this.servedRequests += 1;
     this.servedTokens += tokens;
     this.#recent.add(AT.successes, 1, nowMs);
@@ -57,19 +59,24 @@ export class OutcomeCounts {
     this.#missingModel = model;
   }
 
-  /** A failure does not count after all. */
-  retract(nowMs: number, isMalformed: boolean): void {
+  /** A failure of that time does not count after all. */
+  retract(atMs: number, nowMs: number, isMalformed: boolean): void {
+    this.#recent.takeBack(AT.failures, 1, atMs, nowMs);
+    // A success has ended the run that it was in.
+    if (atMs < this.lastSuccessMs) return;
     if (isMalformed) this.#malformedCount = Math.max(0, this.#malformedCount - 1);
     else this.#consecutiveFailures = Math.max(0, this.#consecutiveFailures - 1);
-    const { numbers } = this.#recent;
-    const at = this.#recent.at(nowMs) + AT.failures;
-    numbers[at] = Math.max(0, numbers[at]! - 1);
   }
 
   /** Nothing of the past speaks against the endpoint any more. */
   forgive(): void {
     this.#endRuns();
     this.#recent.clear();
+  }
+
+  /** Whether something has failed since the last success. */
+  get isFailing(): boolean {
+    return this.#consecutiveFailures + this.#missingModelCount + this.#malformedCount > 0;
   }
 
   shown(nowMs: number) {

@@ -4,19 +4,33 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 const MOST_KEPT = 256;
 const KEPT_MS = 60_000;
 
+/** Of one request at one endpoint. Three suffice to eject; many more are taken back as far as that. */
+const MOST_BLAMES = 64;
+
+/** Failures that count against an endpoint, and would not if they were the request's own fault. */
+export interface Blamed {
+  readonly endpoint: Endpoint;
+  /** On the router's clock. */
+  readonly timesMs: readonly number[];
+}
+
 interface Failed {
+  readonly what: string;
   readonly first: Endpoint;
   readonly atMs: number;
+  blamedMs: number[];
   hasOther: boolean;
   /** The same bytes were served well elsewhere. */
   isProvenGood: boolean;
 }
 
 /** Whose fault a failure is, and which endpoint was blamed for the same request before. */
-export type Verdict = { readonly fault: "endpoint" } | { readonly fault: "request"; readonly wrongly: Endpoint | undefined };
+export type Verdict = { readonly fault: "endpoint" } | { readonly fault: "request"; readonly wrongly: Blamed | undefined };
+
+const ENDPOINT: Verdict = { fault: "endpoint" };
 
 /**
- * Tells a request that fails wherever it goes from an endpoint that fails whatever it gets: a request that failed on two
+ * Tells a request that fails wherever it goes from an endpoint that fails whatever it gets: a request that failed in the same way on two
  * endpoints, and succeeded on none, counts against itself.
  */
 export class RequestFaults {
@@ -27,17 +41,33 @@ export class RequestFaults {
     return this.#failed.size > 0;
   }
 
-  failed(request: number, endpoint: Endpoint, nowMs: number): Verdict {
+  /** `what`: in which way it failed. */
+  failed(request: number, endpoint: Endpoint, what: string, nowMs: number): Verdict {
     this.#forget(nowMs);
     const known = this.#failed.get(request);
-    if (known === undefined) {
-      this.#failed.set(request, { first: endpoint, atMs: nowMs, hasOther: false, isProvenGood: false });
-      return { fault: "endpoint" };
+    const isSameEndpoint = known?.first.name === endpoint.name;
+    if (known === undefined || (known.what !== what && isSameEndpoint && !known.hasOther)) {
+      // What fails in one way and then in another at the same endpoint is remembered by the last of them.
+      this.#failed.delete(request);
+      const isProvenGood = known?.isProvenGood === true;
+      this.#failed.set(request, { what, first: endpoint, atMs: nowMs, blamedMs: [nowMs], hasOther: false, isProvenGood });
+      return ENDPOINT;
     }
-    if (known.isProvenGood || (known.first.name === endpoint.name && !known.hasOther)) return { fault: "endpoint" };
-    const wrongly = known.hasOther ? undefined : known.first;
+    if (known.isProvenGood || known.what !== what) return ENDPOINT;
+    if (isSameEndpoint && !known.hasOther) {
+      if (known.blamedMs.length < MOST_BLAMES) known.blamedMs.push(nowMs);
+      return ENDPOINT;
+    }
+    const wrongly = known.hasOther ? undefined : { endpoint: known.first, timesMs: known.blamedMs };
     known.hasOther = true;
+    known.blamedMs = [];
     return { fault: "request", wrongly };
+  }
+
+  /** The endpoint was cleared of the failures of these times: they are taken back no second time. */
+  cleared({ endpoint, timesMs }: Blamed): void {
+    for (const known of this.#failed.values())
+      if (known.first.name === endpoint.name) known.blamedMs = known.blamedMs.filter((atMs) => !timesMs.includes(atMs));
   }
 
   succeeded(request: number): void {

@@ -23,12 +23,17 @@ const CLOCKS_DIFFER_MS = 500;
 const ENOUGH_SIGNS = 2;
 /** Silent streams are one sign at most: agents call tools in parallel, and an engine may hold back each call until it is whole. */
 const SIGN_OF_STREAM = 0.5;
+/** Where no new request goes, none can be a further sign. */
+const SIGN_OF_ABSENCE = 0.5;
 
 /** How long tries may be silent, in milliseconds. */
 interface Patience {
+  /** For a stream that has sent no token. */
   readonly streamMs: number;
   /** For a response that comes whole. */
   readonly wholeMs: number;
+  /** For a stream that has sent tokens, beside its own longest gap. */
+  readonly flowingMs: number;
 }
 
 /**
@@ -48,7 +53,7 @@ export function cutStuck(row: Row, record: EndpointRecord, isOnly: boolean, opti
   const signs = signsAgainst(row, tries, usualMs, options);
   if (signs < 1) return;
   const isSure = !isOnly && (signs >= ENOUGH_SIGNS || usualMs < record.explainedQuietMs);
-  const patience = isSure ? { streamMs: usualMs, wholeMs: usualMs } : longPatience(row, isOnly, options);
+  const patience = isSure ? patienceOf(usualMs, usualMs) : longPatience(row, isOnly, signs, options);
   for (const each of tries) {
     if (!hasWaited(each, patience)) continue;
     if (each.watchState === "waiting") row.givenUp += 1;
@@ -63,28 +68,39 @@ export function cutStuck(row: Row, record: EndpointRecord, isOnly: boolean, opti
  * that and their own pace explain, and what else is wrong with it. A response that comes whole is no sign where a stream would show more.
  */
 function signsAgainst(row: Row, tries: readonly WatchedTry[], usualMs: number, options: StuckRequestsOptions): number {
-  const isIll = (isOut(row) && !row.isStuck) || options.probePassedMs(row.endpoint) === Number.NEGATIVE_INFINITY;
+  const isIll = (isOut(row) && !row.isStuck) || row.hasLeft || options.probePassedMs(row.endpoint) === Number.NEGATIVE_INFINITY;
   const hasStreams = tries.some(({ watchState, isStream }) => watchState !== "idle" && isStream);
-  const patience = { streamMs: usualMs, wholeMs: hasStreams ? Number.POSITIVE_INFINITY : usualMs };
+  const patience = patienceOf(usualMs, hasStreams ? Number.POSITIVE_INFINITY : usualMs);
   const silent = tries.filter((each) => hasWaited(each, patience));
   const waiting = silent.filter(({ watchState }) => watchState === "waiting").length;
   const stopped = row.givenUpStreams + silent.length - waiting;
-  return row.givenUp + (isIll ? 1 : 0) + waiting + Math.min(1, SIGN_OF_STREAM * stopped);
+  const ownSigns = isIll ? 1 : isShunned(row) ? SIGN_OF_ABSENCE : 0;
+  return row.givenUp + ownSigns + waiting + Math.min(1, SIGN_OF_STREAM * stopped);
 }
 
-function longPatience(row: Row, isOnly: boolean, { records }: StuckRequestsOptions): Patience {
+function longPatience(row: Row, isOnly: boolean, signs: number, { records }: StuckRequestsOptions): Patience {
   const { endpoint } = row;
   const isInDoubt = isDoubted(row);
   if (isOnly) {
     const certainMs = records.certainQuietMs(endpoint, isInDoubt);
-    return { streamMs: certainMs, wholeMs: certainMs };
+    return patienceOf(certainMs, certainMs);
   }
-  return { streamMs: records.loneQuietMs(endpoint, isInDoubt, true), wholeMs: records.loneQuietMs(endpoint, isInDoubt, false) };
+  const streamMs = records.loneQuietMs(endpoint, isInDoubt, true);
+  const patience = patienceOf(streamMs, records.loneQuietMs(endpoint, isInDoubt, false));
+  return signs > 1 && isShunned(row) ? { ...patience, flowingMs: streamMs } : patience;
 }
 
-function hasWaited({ watchState, isStream, silenceMs, longestGapMs }: WatchedTry, { streamMs, wholeMs }: Patience): boolean {
-  if (watchState === "waiting") return silenceMs >= (isStream ? streamMs : wholeMs) - CLOCKS_DIFFER_MS;
-  return watchState === "streaming" && silenceMs >= STREAM_FACTOR * streamMs + GAP_FACTOR * longestGapMs;
+const patienceOf = (streamMs: number, wholeMs: number): Patience => ({ streamMs, wholeMs, flowingMs: STREAM_FACTOR * streamMs });
+
+/** Whether new requests, which would show more in the time that its streams are given, go elsewhere for another reason than its silence. */
+function isShunned(row: Row): boolean {
+  const { phase } = row.endpoint;
+  return (isOut(row) && !row.isStuck) || row.hasLeft || (phase !== "ready" && phase !== "ejected");
+}
+
+function hasWaited({ watchState, isStream, silenceMs, longestGapMs }: WatchedTry, patience: Patience): boolean {
+  if (watchState === "waiting") return silenceMs >= (isStream ? patience.streamMs : patience.wholeMs) - CLOCKS_DIFFER_MS;
+  return watchState === "streaming" && silenceMs >= patience.flowingMs + GAP_FACTOR * longestGapMs;
 }
 
 /** What is known of an endpoint on trial, judged by its trial alone: older requests that still wait there don't count. */

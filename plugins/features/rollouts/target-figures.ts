@@ -1,7 +1,7 @@
 import { Bounds, Histogram } from "../../../core/contract/histogram.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import { printable } from "../../../core/contract/printable.ts";
-import { blameOf, wasServed } from "../../../core/report/blame.ts";
+import { blameOf, saidStatusOf, wasServed } from "../../../core/report/blame.ts";
 import { cachedTokensOf } from "../../../core/report/cached-tokens.ts";
 import { distributionOf, wilson } from "./estimates.ts";
 import type { TargetFigures } from "./rollout-shapes.ts";
@@ -15,7 +15,8 @@ export type TargetVerdict = "served" | "failed" | "unjudged";
  * first probes may have ended, so that it is known what is served.
  */
 export function verdictOf(outcome: Outcome, isProbed = true): TargetVerdict {
-  if (outcome.ending === "client-left") return "unjudged";
+  // 501: the replica does not have the path.
+  if (outcome.ending === "client-left" || saidStatusOf(outcome) === 501) return "unjudged";
   switch (blameOf(outcome)) {
     case "replica":
       return "failed";

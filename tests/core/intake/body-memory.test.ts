@@ -176,7 +176,13 @@ it("a stream that breaks off after its body was freed is still told from another
   const blamed: string[] = [];
   const endpoints = [makeEndpoint(0), makeEndpoint(1)];
   const { parts, send } = setUp(2 ** 20, endpoints);
-  const ejector = { sent() {}, ended() {}, failed: ({ name }: { name: string }) => void blamed.push(name), succeeded() {} };
+  const ejector = {
+    sent() {},
+    ended() {},
+    failed: ({ name }: { name: string }) => void blamed.push(name),
+    succeeded() {},
+    cleared() {},
+  };
   const records = new EndpointRecords();
   const traffic = new TrafficWatch({ records, ejector, poolRate: () => 1, endpoints: () => endpoints });
   Object.assign(parts.pool.control, { traffic });

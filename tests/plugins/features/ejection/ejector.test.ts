@@ -200,6 +200,32 @@ describe("an endpoint whose requests fail", () => {
     assert.equal(setup.standing(0).warmUp, 1);
   });
 
+  it("has a share between 0 and 1, whatever late tries of the process before it tell", () => {
+    const former = makeEndpoint(0);
+    const setup = new Setup([{ ...former, generation: 1 }, ...makeEndpoints(4).slice(1)]);
+    const { records } = setup;
+    for (let n = 0; n < 435; n++) setup.succeed(0, 100);
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.succeed(0);
+    const late: readonly (readonly [what: string, tell: () => void])[] = [
+      ["no try", () => {}],
+      ["a reset", () => records.failed(former, "reset", setup.nowMs)],
+      ["a success", () => records.succeeded(former, 10, setup.nowMs)],
+      ["a malformed response", () => records.malformed(former, "no end", setup.nowMs)],
+      ["a missing model", () => records.missedModel(former, "m", setup.nowMs)],
+      ["a gateway that did without it", () => records.passedOver(former, 4, setup.nowMs)],
+      ["a client that reads again", () => records.sent(former, true, setup.nowMs)],
+    ];
+    for (const [what, tell] of late) {
+      tell();
+      assert.equal(setup.standing(0).warmUp, 0.1, what);
+    }
+    setup.succeed(0);
+    const { warmUp } = setup.standing(0);
+    assert.ok(warmUp > 0.1 && warmUp <= 1, `${warmUp}`);
+  });
+
   it("is judged on trial by what was sent since the trial began", () => {
     const setup = new Setup();
     setup.fail(0);

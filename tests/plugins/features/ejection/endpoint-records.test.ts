@@ -46,16 +46,21 @@ describe("failures", () => {
   it("that were the request's own are taken back", () => {
     const { records, at } = setUp();
     records.failed(endpoint, "status 500", 0);
-    records.retract(endpoint, 1);
+    records.retract(endpoint, 0, 1);
     assert.deepEqual([at(2).consecutiveFailures, at(2).recentFailures], [0, 0]);
   });
 
-  it("are taken back only while they are new", () => {
+  it("are taken back from when they were counted, and not from a run that a success has ended", () => {
     const { records, at } = setUp();
     for (const nowMs of [0, 3_000]) records.failed(endpoint, "status 500", nowMs);
-    for (let i = 0; i < 2; i++) records.retract(endpoint, 3_500);
-    assert.equal(at(3_500).recentFailures, 1);
-    assert.equal(at(30_000).recentFailures, 0);
+    records.retract(endpoint, 0, 3_500);
+    assert.deepEqual([at(3_500).recentFailures, at(3_500).consecutiveFailures], [1, 1]);
+    records.succeeded(endpoint, 0, 4_000);
+    records.failed(endpoint, "status 500", 5_000);
+    records.retract(endpoint, 3_000, 5_500);
+    assert.deepEqual([at(5_500).recentFailures, at(5_500).consecutiveFailures], [1, 1]);
+    records.retract(endpoint, 0, 60_000);
+    assert.equal(at(60_000).recentFailures, 0);
   });
 });
 

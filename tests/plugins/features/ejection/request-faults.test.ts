@@ -12,30 +12,45 @@ const [a, b, c] = makeEndpoints(3) as [
 describe("whose fault a failure is", () => {
   it("the endpoint's, however often the same request fails there", () => {
     const faults = new RequestFaults();
-    for (let i = 0; i < 5; i++) assert.deepEqual(faults.failed(7, a, i), { fault: "endpoint" });
+    for (let i = 0; i < 5; i++) assert.deepEqual(faults.failed(7, a, "500", i), { fault: "endpoint" });
   });
 
-  it("the request's, once it failed on two endpoints; the first was blamed wrongly", () => {
+  it("the request's, once it failed on two endpoints; the first was blamed wrongly, as often as it failed there", () => {
     const faults = new RequestFaults();
-    faults.failed(7, a, 0);
-    assert.deepEqual(faults.failed(7, b, 1), { fault: "request", wrongly: a });
-    assert.deepEqual(faults.failed(7, c, 2), { fault: "request", wrongly: undefined });
-    assert.deepEqual(faults.failed(7, a, 3), { fault: "request", wrongly: undefined });
+    for (const atMs of [0, 5]) faults.failed(7, a, "500", atMs);
+    assert.deepEqual(faults.failed(7, b, "500", 6), { fault: "request", wrongly: { endpoint: a, timesMs: [0, 5] } });
+    assert.deepEqual(faults.failed(7, c, "500", 7), { fault: "request", wrongly: undefined });
+    assert.deepEqual(faults.failed(7, a, "500", 8), { fault: "request", wrongly: undefined });
+  });
+
+  it("the endpoints' where it failed in another way on each", () => {
+    const faults = new RequestFaults();
+    faults.failed(7, a, "500", 0);
+    assert.deepEqual(faults.failed(7, b, "503", 1), { fault: "endpoint" });
+    assert.deepEqual(faults.failed(7, c, "500", 2), { fault: "request", wrongly: { endpoint: a, timesMs: [0] } });
   });
 
   it("the endpoints' where the same request succeeded on another one", () => {
     const faults = new RequestFaults();
-    faults.failed(7, a, 0);
+    faults.failed(7, a, "500", 0);
     faults.succeeded(7);
-    assert.deepEqual(faults.failed(7, b, 1), { fault: "endpoint" });
+    assert.deepEqual(faults.failed(7, a, "no response", 1), { fault: "endpoint" });
+    assert.deepEqual(faults.failed(7, b, "no response", 2), { fault: "endpoint" });
+  });
+
+  it("is taken back no second time", () => {
+    const faults = new RequestFaults();
+    for (const atMs of [0, 5]) faults.failed(7, a, "500", atMs);
+    faults.cleared({ endpoint: a, timesMs: [0] });
+    assert.deepEqual(faults.failed(7, b, "500", 6), { fault: "request", wrongly: { endpoint: a, timesMs: [5] } });
   });
 
   it("is forgotten after a minute, and there are never more than so many", () => {
     const faults = new RequestFaults();
-    faults.failed(7, a, 0);
-    assert.deepEqual(faults.failed(7, b, 60_001), { fault: "endpoint" });
-    for (let request = 100; request < 1_000; request++) faults.failed(request, a, 60_002);
-    assert.deepEqual(faults.failed(101, b, 60_003), { fault: "endpoint" });
+    faults.failed(7, a, "500", 0);
+    assert.deepEqual(faults.failed(7, b, "500", 60_001), { fault: "endpoint" });
+    for (let request = 100; request < 1_000; request++) faults.failed(request, a, "500", 60_002);
+    assert.deepEqual(faults.failed(101, b, "500", 60_003), { fault: "endpoint" });
   });
 });
 

@@ -16,6 +16,7 @@ function setUp(isStream = true) {
     sent: ({ name }: Endpoint, nowMs: number) => void told.push(`sent ${name} ${nowMs}`),
     ended: ({ name }: Endpoint, sentAtMs: number) => void told.push(`ended ${name} ${sentAtMs}`),
     failed: ({ name }: Endpoint, sentAtMs: number, nowMs: number) => void told.push(`failed ${name} ${sentAtMs} ${nowMs}`),
+    cleared: (_endpoint: Endpoint, retract: () => void) => retract(),
     succeeded: ({ name }: Endpoint, sentAtMs: number, nowMs: number) => void told.push(`succeeded ${name} ${sentAtMs} ${nowMs}`),
   };
   const records = new EndpointRecords();
@@ -30,6 +31,7 @@ describe("what the ejector is told of a request that was sent before", () => {
   const rows: readonly (readonly [name: string, happens: (setup: Setup) => void, told: string])[] = [
     ["200", ({ watch, request }) => watch.responded(request, endpoint, 200, SENT_MS, NOW_MS), "succeeded e0 3000 7000"],
     ["500", ({ watch, request }) => watch.responded(request, endpoint, 500, SENT_MS, NOW_MS), "failed e0 3000 7000"],
+    ["501", ({ watch, request }) => watch.responded(request, endpoint, 501, SENT_MS, NOW_MS), "ended e0 3000"],
     ["429", ({ watch, request }) => watch.responded(request, endpoint, 429, SENT_MS, NOW_MS), "ended e0 3000"],
     [
       "an empty answer, where others have content",
