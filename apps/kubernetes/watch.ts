@@ -1,3 +1,4 @@
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { halfAtLeast, isSoon, pause, retryMs, SELDOM_MS } from "./back-off.ts";
 import type { ClusterAccess } from "./client.ts";
@@ -174,7 +175,7 @@ export class Watch<Item> {
     const heard = () => {
       this.#knownAtMs = clock.now();
       cancelSilence();
-      cancelSilence = clock.after(SILENCE_MS, end);
+      cancelSilence = afterAwake(clock, SILENCE_MS, end);
     };
     try {
       await client.stream(`${path}?${new URLSearchParams({ ...query, ...asked })}`, {

@@ -1,11 +1,14 @@
+import { systemClock } from "../contract/clock.ts";
 import type { EndpointUrl } from "../contract/endpoint.ts";
+import { afterAwake } from "../contract/standstill.ts";
 import type { ReplicaTls } from "../settings.ts";
-import { GetError, type GetResult } from "./http-get-result.ts";
+import { GetError } from "./get-error.ts";
+import type { GetResult } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { tlsFailure } from "./tls-failures.ts";
 
-interface ExchangeOptions {
+export interface ExchangeOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborting it rejects with a GetError at once. */
   readonly signal?: AbortSignal;
@@ -29,16 +32,6 @@ interface SentRequest extends ExchangeOptions {
 
 export interface SendOptions extends SentRequest, GetOptions {}
 
-export interface StreamOptions extends ExchangeOptions {
-  /** The longest time without a byte, also before the first one. */
-  readonly silenceMs: number;
-  readonly signal: AbortSignal;
-  /** Called before any byte of the body. `contentType` is "" if there is none. */
-  head(status: number, contentType: string): void;
-  /** Called with bytes of the body as they come; they are overwritten when it returns. What it throws ends the exchange. */
-  body(bytes: Buffer): void;
-}
-
 /** Sends one GET on a connection of its own, for probes and sources. Follows no redirect. Rejects with a GetError. */
 export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
   return httpSend(url, path, { ...options, method: "GET", body: undefined });
@@ -46,12 +39,12 @@ export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Pr
 
 /** Like httpGet, with any method but HEAD and CONNECT, and perhaps a JSON body. */
 export async function httpSend(url: EndpointUrl, path: string, options: SendOptions): Promise<GetResult> {
-  const { maxBytes } = options;
+  const { maxBytes, timeoutMs: limitMs } = options;
   const tooLarge = () => new GetError("too-large", `The response is longer than ${maxBytes} bytes`);
   const parts: Buffer[] = [];
   let bytes = 0;
   let status = 0;
-  await exchange(url, path, options, {
+  const sink: ResponseSink = {
     head(head, { kind, length }) {
       status = head.status;
       if (kind === "length" && length > maxBytes) throw tooLarge();
@@ -64,38 +57,23 @@ export async function httpSend(url: EndpointUrl, path: string, options: SendOpti
         parts.push(Buffer.from(part));
       }
     },
-  });
+  };
+  await exchange(url, path, { ...options, limitMs, isStream: false }, sink);
   return { status, body: Buffer.concat(parts).toString("utf8") };
 }
 
-/** Sends one GET on a connection of its own and hands on its response as it comes. Resolves at its end, rejects with a GetError. */
-export function httpStream(url: EndpointUrl, path: string, options: StreamOptions): Promise<void> {
-  return exchange(
-    url,
-    path,
-    { ...options, method: "GET", body: undefined },
-    {
-      head: (head) => options.head(head.status, head.get("content-type") ?? ""),
-      body(chunk, spans, spanCount) {
-        for (let i = 0; i < spanCount; i++) options.body(chunk.subarray(spans[2 * i], spans[2 * i + 1]));
-      },
-    },
-  );
-}
-
-/** Bounded by its whole time, or by the time without a byte. */
-interface Exchange extends SentRequest {
-  readonly timeoutMs?: number;
-  readonly silenceMs?: number;
+export interface Exchange extends SentRequest {
+  /** For the whole of it; for a stream, the time without a byte. */
+  readonly limitMs: number;
+  readonly isStream: boolean;
 }
 
 /** One request on a connection of its own; `sink` gets the response. */
-function exchange(url: EndpointUrl, path: string, options: Exchange, sink: ResponseSink): Promise<void> {
+export function exchange(url: EndpointUrl, path: string, options: Exchange, sink: ResponseSink): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = requestText(url, path, options);
-    const { method, body, signal, silenceMs } = options;
+    const { method, body, signal, limitMs, isStream } = options;
     if (signal?.aborted) throw stopped();
-    const isStream = silenceMs !== undefined;
     const decoder = new ResponseDecoder(sink);
     decoder.begin(method);
     let isConnected = false;
@@ -118,15 +96,15 @@ function exchange(url: EndpointUrl, path: string, options: Exchange, sink: Respo
       },
       { tls: options.tls },
     );
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let cancelLimit = () => {};
     const awaitBytes = () => {
-      clearTimeout(timer);
+      cancelLimit();
       const message = isStream ? "Nothing came for too long" : "The response took too long";
-      timer = setTimeout(() => fail(new GetError("timeout", message)), silenceMs ?? options.timeoutMs);
+      cancelLimit = afterAwake(systemClock, limitMs, () => fail(new GetError("timeout", message)));
     };
     const abort = () => fail(stopped());
     const settle = () => {
-      clearTimeout(timer);
+      cancelLimit();
       signal?.removeEventListener("abort", abort);
       socket.destroy();
     };

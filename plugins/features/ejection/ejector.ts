@@ -3,6 +3,7 @@ import type { Detector, EndpointRecord } from "../../../core/contract/detector.t
 import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Log } from "../../../core/contract/log.ts";
 import type { Random } from "../../../core/contract/profile-plugin.ts";
+import { lostMs } from "../../../core/contract/standstill.ts";
 import type { EjectionStanding } from "../../../core/judge.ts";
 import { type Detected, detect, isUnremarkable } from "./detect.ts";
 import { reconsider } from "./doubts.ts";
@@ -25,8 +26,6 @@ export interface EjectorOptions extends StuckRequestsOptions {
 const EARLY_TRIAL_MS = 1_000;
 /** How often `sweep` is called. */
 export const SWEEP_MS = 500;
-/** When it is called later than this, the process was suspended, or had no processor. */
-const STANDSTILL_MS = 1_500;
 /** An endpoint that joins a pool older than this warms up; before that, all are new. */
 const YOUNG_POOL_MS = 10_000;
 
@@ -131,7 +130,8 @@ export class Ejector implements RequestEnds {
     const { records, tries } = this.#options;
     const elapsedMs = Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs;
     records.age(elapsedMs);
-    if (elapsedMs > STANDSTILL_MS) this.#stoodStill(elapsedMs - SWEEP_MS, nowMs);
+    const lost = lostMs(elapsedMs, SWEEP_MS);
+    if (lost > 0) this.#stoodStill(lost, nowMs);
     this.#sweptAtMs = nowMs;
     for (const row of this.#rows.values()) {
       const heardMs = tries.lastByteMs(row.endpoint);
