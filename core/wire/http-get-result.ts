@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointUrl } from "../contract/endpoint.ts";
+import type { ReplicaTls } from "../settings.ts";
 
 /** The response to one GET; `body` is decoded as UTF-8. */
 export interface GetResult {
@@ -36,3 +37,33 @@ export type HttpPost = (
   timeoutMs: number,
   maxBytes: number,
 ) => Promise<GetResult>;
+
+export interface ExchangeOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Aborting it rejects with a GetError at once. */
+  readonly signal?: AbortSignal;
+  /** Read at https:// addresses only. */
+  readonly tls?: ReplicaTls | undefined;
+}
+
+export interface GetOptions extends ExchangeOptions {
+  /** Limit for the whole exchange, connecting included. */
+  readonly timeoutMs: number;
+  /** Longest body that is accepted. */
+  readonly maxBytes: number;
+}
+
+export interface SentRequest extends ExchangeOptions {
+  /** In upper case. */
+  readonly method: string;
+  /** JSON text; undefined for no body. */
+  readonly body: string | undefined;
+}
+
+export interface SendOptions extends SentRequest, GetOptions {}
+
+export interface Exchange extends SentRequest {
+  /** For the whole of it; for a stream, the time without a byte. */
+  readonly limitMs: number;
+  readonly isStream: boolean;
+}

@@ -1,36 +1,11 @@
 import { systemClock } from "../contract/clock.ts";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { afterAwake } from "../contract/standstill.ts";
-import type { ReplicaTls } from "../settings.ts";
 import { GetError } from "./get-error.ts";
-import type { GetResult } from "./http-get-result.ts";
+import type { Exchange, GetOptions, GetResult, SendOptions, SentRequest } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { tlsFailure } from "./tls-failures.ts";
-
-export interface ExchangeOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Aborting it rejects with a GetError at once. */
-  readonly signal?: AbortSignal;
-  /** Read at https:// addresses only. */
-  readonly tls?: ReplicaTls | undefined;
-}
-
-export interface GetOptions extends ExchangeOptions {
-  /** Limit for the whole exchange, connecting included. */
-  readonly timeoutMs: number;
-  /** Longest body that is accepted. */
-  readonly maxBytes: number;
-}
-
-interface SentRequest extends ExchangeOptions {
-  /** In upper case. */
-  readonly method: string;
-  /** JSON text; undefined for no body. */
-  readonly body: string | undefined;
-}
-
-export interface SendOptions extends SentRequest, GetOptions {}
 
 /** Sends one GET on a connection of its own, for probes and sources. Follows no redirect. Rejects with a GetError. */
 export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
@@ -60,12 +35,6 @@ export async function httpSend(url: EndpointUrl, path: string, options: SendOpti
   };
   await exchange(url, path, { ...options, limitMs, isStream: false }, sink);
   return { status, body: Buffer.concat(parts).toString("utf8") };
-}
-
-export interface Exchange extends SentRequest {
-  /** For the whole of it; for a stream, the time without a byte. */
-  readonly limitMs: number;
-  readonly isStream: boolean;
 }
 
 /** One request on a connection of its own; `sink` gets the response. */

@@ -1,5 +1,6 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import { type ExchangeOptions, exchange } from "./http-get.ts";
+import { exchange } from "./http-get.ts";
+import type { ExchangeOptions } from "./http-get-result.ts";
 
 export interface StreamOptions extends ExchangeOptions {
   /** The longest time without a byte, also before the first one. */

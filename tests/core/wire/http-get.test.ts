@@ -3,7 +3,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { after, before, describe, test } from "node:test";
 import { parseEndpointUrl } from "../../../core/contract/endpoint-url.ts";
 import { GetError, type GetFailure } from "../../../core/wire/get-error.ts";
-import { type GetOptions, httpGet, httpSend } from "../../../core/wire/http-get.ts";
+import { httpGet, httpSend } from "../../../core/wire/http-get.ts";
+import type { GetOptions } from "../../../core/wire/http-get-result.ts";
 import { settle } from "../../support/fake-clock.ts";
 
 /** What the server does with a connection once it has read a whole request. */
