@@ -5,6 +5,7 @@ import type { Clock } from "../../core/contract/clock.ts";
 import type { Log } from "../../core/contract/log.ts";
 import { printable } from "../../core/contract/printable.ts";
 import type { Random } from "../../core/contract/profile-plugin.ts";
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { Credentials, Identity } from "./identity.ts";
 import { type FailureFacts, KubernetesError } from "./kubernetes-error.ts";
@@ -159,7 +160,7 @@ export class KubernetesClient implements KubernetesApi {
     const giveUpAfter = (ms: number, what: string) => {
       stopTimer();
       const why = `${what} for ${ms / 1000} s`;
-      stopTimer = this.#clock.after(ms, () => end(failed(server, why, { isUnconnected: !isConnected })));
+      stopTimer = afterAwake(this.#clock, ms, () => end(failed(server, why, { isUnconnected: !isConnected })));
     };
     const abort = () => end(stopped());
     giveUpAfter(CONNECT_MS, "no connection");

@@ -4,6 +4,7 @@ import { isMapping } from "../../config/read/problems.ts";
 import { z } from "../../core/contract/options.ts";
 import { printable } from "../../core/contract/printable.ts";
 import { secretOf } from "../../core/contract/secret.ts";
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { bearerToken, type Identity, type IdentitySource, type Surroundings } from "./identity.ts";
 
@@ -80,7 +81,7 @@ function outputOf(exec: Exec, asked: AskedFor, { clock, environment }: Surroundi
     const output: Buffer[] = [];
     let bytes = 0;
     let complaint = "";
-    const stopTimer = clock.after(LONGEST_MS, () => fail(`it has not ended after ${LONGEST_MS / 1000} s`));
+    const stopTimer = afterAwake(clock, LONGEST_MS, () => fail(`it has not ended after ${LONGEST_MS / 1000} s`));
     const end = () => {
       stopTimer();
       child.stdout.destroy();

@@ -1,3 +1,4 @@
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { halfAtLeast, isSoon, pause, retryMs, SELDOM_MS } from "./back-off.ts";
 import type { ClusterAccess } from "./client.ts";
@@ -50,8 +51,8 @@ export class Watch<Item> {
   /** Where the next watch begins; "" when the objects have to be listed first. */
   #version = "";
   #isSynced = false;
-  /** When the server said something last. */
-  #heardAtMs = Number.NaN;
+  /** The last moment at which all was known, as far as one can tell now. */
+  #knownAtMs = Number.NaN;
   #fault = "";
   /** How often in a row the server did not know the kind. */
   #absences = 0;
@@ -75,7 +76,7 @@ export class Watch<Item> {
 
   /** The last moment at which all was known, on the clock; undefined while the watch runs, NaN if there was none. */
   get staleSinceMs(): number | undefined {
-    return this.#fault === "" ? undefined : this.#heardAtMs;
+    return this.#fault === "" ? undefined : this.#knownAtMs;
   }
 
   /** Why the server can't be watched; "" while it can. */
@@ -104,7 +105,7 @@ export class Watch<Item> {
         }
       } catch (thrown) {
         if (signal.aborted) return;
-        this.#failed(thrown);
+        this.#failed(thrown, fromMs);
       }
       if (this.#waitMs > 0) await pause(this.#waitMs, clock, signal);
     }
@@ -156,7 +157,7 @@ export class Watch<Item> {
   #replace(items: Map<string, Item>): void {
     this.#items = items;
     this.#isSynced = true;
-    this.#heardAtMs = this.#options.clock.now();
+    this.#knownAtMs = this.#options.clock.now();
     this.#tell();
   }
 
@@ -170,15 +171,17 @@ export class Watch<Item> {
     const end = () => ending.abort();
     stopped.addEventListener("abort", end);
     let cancelSilence = () => {};
+    let hasBegun = false;
     const heard = () => {
-      this.#heardAtMs = clock.now();
+      this.#knownAtMs = clock.now();
       cancelSilence();
-      cancelSilence = clock.after(SILENCE_MS, end);
+      cancelSilence = afterAwake(clock, SILENCE_MS, end);
     };
     try {
       await client.stream(`${path}?${new URLSearchParams({ ...query, ...asked })}`, {
         signal: ending.signal,
         begun: () => {
+          hasBegun = true;
           heard();
           this.#repaired();
         },
@@ -191,6 +194,8 @@ export class Watch<Item> {
       // It was silent for too long: the next one says whether the server is there.
       if (!ending.signal.aborted || stopped.aborted) throw thrown;
     } finally {
+      // A quiet watch knows all until its connection ends; after a silence that was too long, nobody knows when it broke.
+      if (hasBegun && !ending.signal.aborted) this.#knownAtMs = clock.now();
       cancelSilence();
       stopped.removeEventListener("abort", end);
     }
@@ -247,8 +252,11 @@ export class Watch<Item> {
     if (!isShort) this.#expiries = 0;
   }
 
-  #failed(thrown: unknown): void {
+  /** `fromMs`: when it was asked. */
+  #failed(thrown: unknown, fromMs: number): void {
     const { log, path, random } = this.#options;
+    // There was nothing to watch, and it was asked again in time.
+    if (this.#fault === "" && this.#absences > 0 && this.#items.size === 0) this.#knownAtMs = fromMs;
     if (this.#isAbsent(thrown) || (thrown instanceof KubernetesError && thrown.status === 410)) {
       this.#version = "";
       // A server that was away for long says so as soon as it is back: then nothing is gained by a long wait.

@@ -1,7 +1,9 @@
 import { existsSync, realpathSync, writeSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { systemClock } from "../../core/contract/clock.ts";
 import type { Definition } from "../../core/contract/plugin.ts";
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
 import { enter, leave, pluginNumber } from "../../core/runtime/current-plugin.ts";
 import { onStrayExit } from "../../core/runtime/stray-exit.ts";
@@ -137,14 +139,14 @@ const MODULE_MS = 10_000;
 
 /** Rejects if the module waits for what does not come. The timer keeps the process, which would end with nothing else to do. */
 async function withinTime(module: Promise<unknown>, file: string): Promise<unknown> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let cancel: (() => void) | undefined;
   const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RefusedModule(unfinished(file))), MODULE_MS);
+    cancel = afterAwake(systemClock, MODULE_MS, () => reject(new RefusedModule(unfinished(file))));
   });
   try {
     return await Promise.race([module, tooLong]);
   } finally {
-    clearTimeout(timer);
+    cancel?.();
   }
 }
 

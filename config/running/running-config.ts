@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/contract/clock.ts";
 import type { Log } from "../../core/contract/log.ts";
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { LoadedConfig, RefusedConfig } from "../load.ts";
 import type { ConfigText } from "../read/files.ts";
@@ -207,7 +208,7 @@ export class RunningConfig {
     const isOfFiles = base === undefined;
     try {
       return await new Promise((resolve, reject) => {
-        const giveUpAfter = (ms: number) => cancels.push(clock.after(ms, () => reject(new Error(tooSlow(ms)))));
+        const giveUpAfter = (ms: number) => cancels.push(afterAwake(clock, ms, () => reject(new Error(tooSlow(ms)))));
         giveUpAfter(LOAD_MS);
         if (isOfFiles) this.#overtake = () => void giveUpAfter(OVERTAKEN_MS);
         load(overlay, base).then(resolve, reject);

@@ -7,16 +7,18 @@ const BEAT_MS = 250;
 
 /**
  * What the thread runs; a text, because single binaries have no files. It can't use the program's log, whose queue is the main thread's.
- * A tick counts for half a second at most: a machine that was asleep has not stood still. SIGALRM ends the process whatever its main
- * thread does, since nobody listens for it; a thread can't set the exit code of a process.
+ * A tick counts for half a second at most: a machine that was asleep has not stood still. While the program wants a processor and gets
+ * none, only the time that it got counts, where the system tells (Linux): that is no fault of its code. SIGALRM ends the process whatever
+ * its main thread does, since nobody listens for it; a thread can't set the exit code of a process.
  */
 const THREAD = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { writeSync } = require("node:fs");
+const { readFileSync, readdirSync, readlinkSync, writeSync } = require("node:fs");
 const { buffer, isTerminal, names } = workerData;
 const cells = new Int32Array(buffer);
 const [NOW, LAST, BEATS, BOUND_MS] = [0, 1, 2, 3];
-let [beats, stillMs, isTold, lastMs] = [-1, 0, false, performance.now()];
+let [beats, stillMs, starvedMs, lastMs, lastCpuMs] = [-1, 0, 0, performance.now(), NaN];
+const told = { still: false, starved: false };
 
 function say(level, message, fields) {
   const details = Object.entries(fields).map(([key, value]) => " " + key + "=" + JSON.stringify(value)).join("");
@@ -26,10 +28,39 @@ function say(level, message, fields) {
   } catch {}
 }
 
-function told() {
+function cause() {
   const [now, last] = [names[Atomics.load(cells, NOW)] || "", names[Atomics.load(cells, LAST)] || ""];
   if (now !== "") return ["A plugin does not return: nothing else runs", { plugin: now }];
   return ["Nothing runs any more, in no call of a plugin: look at its timers and at what it awaits", last === "" ? {} : { lastPlugin: last }];
+}
+
+/** What Linux says of a thread, or of all together, from the third field on: the state comes first, CPU time in hundredths is 11 and 12. */
+function statOf(path) {
+  const text = readFileSync(path, "utf8");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
+}
+
+function isRunnable(thread) {
+  try {
+    return statOf("/proc/self/task/" + thread + "/stat")[0] === "R";
+  } catch {
+    return false;
+  }
+}
+
+/** Of tickMs, the time for which another thread than this one wanted a processor and had none. */
+function starvedIn(tickMs) {
+  try {
+    const stat = statOf("/proc/self/stat");
+    const cpuMs = 10 * (Number(stat[11]) + Number(stat[12]));
+    const gotMs = cpuMs - lastCpuMs;
+    lastCpuMs = cpuMs;
+    const own = readlinkSync("/proc/thread-self").split("/").pop();
+    const wants = readdirSync("/proc/self/task").some((thread) => thread !== own && isRunnable(thread));
+    return wants && gotMs >= 0 ? Math.max(0, tickMs - gotMs) : 0;
+  } catch {
+    return 0;
+  }
 }
 
 parentPort.on("message", (name) => names.push(name));
@@ -39,19 +70,26 @@ setInterval(() => {
   lastMs = nowMs;
   const latest = Atomics.load(cells, BEATS);
   if (latest !== beats) {
-    if (isTold) say("warning", "The program runs again", { stoodMs: Math.round(stillMs) });
-    [beats, stillMs, isTold] = [latest, 0, false];
+    if (told.still || told.starved) say("warning", "The program runs again", { stoodMs: Math.round(stillMs + starvedMs) });
+    [beats, stillMs, starvedMs, lastCpuMs] = [latest, 0, 0, NaN];
+    told.still = told.starved = false;
     return;
   }
-  stillMs += tickMs;
+  const lackedMs = starvedIn(tickMs);
+  starvedMs += lackedMs;
+  stillMs += tickMs - lackedMs;
   const boundMs = Atomics.load(cells, BOUND_MS);
-  if (stillMs >= 1000 && !isTold) {
-    isTold = true;
-    const [message, fields] = told();
+  if (starvedMs >= 1000 && !told.starved) {
+    told.starved = true;
+    say("warning", "The program gets no processor: other programs, or a limit of its CPU time, keep it waiting", {});
+  }
+  if (stillMs >= 1000 && !told.still) {
+    told.still = true;
+    const [message, fields] = cause();
     say("error", message, { ...fields, ...(boundMs > 0 && { endsAfterMs: boundMs }) });
   }
   if (boundMs > 0 && stillMs >= boundMs) {
-    const [message, fields] = told();
+    const [message, fields] = cause();
     say("error", message + "; the program ends itself with SIGALRM, see spec.limits.stuckMs", fields);
     process.kill(process.pid, "SIGALRM");
   }

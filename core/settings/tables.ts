@@ -38,7 +38,7 @@ export const LIMITS = {
   featureWaitMs: time(30_000, "How long a request waits for a feature that is not one of the router's own."),
   stuckMs: time(
     30_000,
-    "How long one call, such as of a plugin that never returns, may keep everything else from running before the process ends itself; 0 for ever.",
+    "How long one call, such as of a plugin that never returns, may keep everything else from running before the process ends itself; 0 for ever. Time without a processor does not count.",
     0,
   ),
   retries: count(2, "Extra tries on other replicas after the first.", 0, 100),

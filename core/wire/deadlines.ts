@@ -1,13 +1,11 @@
 import type { Clock } from "../contract/clock.ts";
+import { lostMs } from "../contract/standstill.ts";
 
 /** Something that must end when its deadline has passed. */
 export interface Timed {
   /** Called on every sweep with the time of that sweep; compares it with the member's own deadline. */
   sweep(nowMs: number): void;
 }
-
-/** A sweep that comes so late shows that the process was suspended, or had no processor. */
-const STANDSTILL_MS = 1_500;
 
 /**
  * One timer for all sockets instead of one per request: each member keeps its own deadline as a number and compares it on every
@@ -73,7 +71,7 @@ export class Deadlines {
 
   #sweep(clockMs: number): void {
     const elapsedMs = clockMs - this.#sweptAtMs;
-    this.awakeMs += elapsedMs > STANDSTILL_MS ? this.#periodMs : elapsedMs;
+    this.awakeMs += elapsedMs - lostMs(elapsedMs, this.#periodMs);
     this.#sweptMs += Math.min(elapsedMs, this.#periodMs);
     this.#sweptAtMs = clockMs;
     this.nowMs = this.#sweptMs + this.#periodMs;

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointUrl } from "../contract/endpoint.ts";
-import type { TlsFailure } from "./tls-failures.ts";
+import type { ReplicaTls } from "../settings.ts";
 
 /** The response to one GET; `body` is decoded as UTF-8. */
 export interface GetResult {
@@ -38,22 +38,32 @@ export type HttpPost = (
   maxBytes: number,
 ) => Promise<GetResult>;
 
-/** Why there is no response that its reader can use. */
-export type GetFailure =
-  | "refused" // nobody listens
-  | "unreachable" // the host can't be reached, or its name is unknown
-  | "timeout"
-  | "reset" // the connection ended early, or the caller aborted
-  | "invalid" // not HTTP/1.1, or not the document its reader expects
-  | TlsFailure
-  | "too-large"; // longer than the reader allows
+export interface ExchangeOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Aborting it rejects with a GetError at once. */
+  readonly signal?: AbortSignal;
+  /** Read at https:// addresses only. */
+  readonly tls?: ReplicaTls | undefined;
+}
 
-export class GetError extends Error {
-  readonly reason: GetFailure;
+export interface GetOptions extends ExchangeOptions {
+  /** Limit for the whole exchange, connecting included. */
+  readonly timeoutMs: number;
+  /** Longest body that is accepted. */
+  readonly maxBytes: number;
+}
 
-  constructor(reason: GetFailure, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = "GetError";
-    this.reason = reason;
-  }
+export interface SentRequest extends ExchangeOptions {
+  /** In upper case. */
+  readonly method: string;
+  /** JSON text; undefined for no body. */
+  readonly body: string | undefined;
+}
+
+export interface SendOptions extends SentRequest, GetOptions {}
+
+export interface Exchange extends SentRequest {
+  /** For the whole of it; for a stream, the time without a byte. */
+  readonly limitMs: number;
+  readonly isStream: boolean;
 }

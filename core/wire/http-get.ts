@@ -1,33 +1,11 @@
+import { systemClock } from "../contract/clock.ts";
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import type { ReplicaTls } from "../settings.ts";
-import { GetError, type GetResult } from "./http-get-result.ts";
+import { afterAwake } from "../contract/standstill.ts";
+import { GetError } from "./get-error.ts";
+import type { Exchange, GetOptions, GetResult, SendOptions, SentRequest } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { tlsFailure } from "./tls-failures.ts";
-
-export interface ExchangeOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Aborting it rejects with a GetError at once. */
-  readonly signal?: AbortSignal;
-  /** Read at https:// addresses only. */
-  readonly tls?: ReplicaTls | undefined;
-}
-
-export interface GetOptions extends ExchangeOptions {
-  /** Limit for the whole exchange, connecting included. */
-  readonly timeoutMs: number;
-  /** Longest body that is accepted. */
-  readonly maxBytes: number;
-}
-
-interface SentRequest extends ExchangeOptions {
-  /** In upper case. */
-  readonly method: string;
-  /** JSON text; undefined for no body. */
-  readonly body: string | undefined;
-}
-
-export interface SendOptions extends SentRequest, GetOptions {}
 
 /** Sends one GET on a connection of its own, for probes and sources. Follows no redirect. Rejects with a GetError. */
 export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
@@ -36,12 +14,12 @@ export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Pr
 
 /** Like httpGet, with any method but HEAD and CONNECT, and perhaps a JSON body. */
 export async function httpSend(url: EndpointUrl, path: string, options: SendOptions): Promise<GetResult> {
-  const { maxBytes } = options;
+  const { maxBytes, timeoutMs: limitMs } = options;
   const tooLarge = () => new GetError("too-large", `The response is longer than ${maxBytes} bytes`);
   const parts: Buffer[] = [];
   let bytes = 0;
   let status = 0;
-  await exchange(url, path, options, {
+  const sink: ResponseSink = {
     head(head, { kind, length }) {
       status = head.status;
       if (kind === "length" && length > maxBytes) throw tooLarge();
@@ -54,23 +32,17 @@ export async function httpSend(url: EndpointUrl, path: string, options: SendOpti
         parts.push(Buffer.from(part));
       }
     },
-  });
+  };
+  await exchange(url, path, { ...options, limitMs, isStream: false }, sink);
   return { status, body: Buffer.concat(parts).toString("utf8") };
-}
-
-/** Bounded by its whole time, or by the time without a byte. */
-interface Exchange extends SentRequest {
-  readonly timeoutMs?: number;
-  readonly silenceMs?: number;
 }
 
 /** One request on a connection of its own; `sink` gets the response. */
 export function exchange(url: EndpointUrl, path: string, options: Exchange, sink: ResponseSink): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = requestText(url, path, options);
-    const { method, body, signal, silenceMs } = options;
+    const { method, body, signal, limitMs, isStream } = options;
     if (signal?.aborted) throw stopped();
-    const isStream = silenceMs !== undefined;
     const decoder = new ResponseDecoder(sink);
     decoder.begin(method);
     let isConnected = false;
@@ -93,15 +65,15 @@ export function exchange(url: EndpointUrl, path: string, options: Exchange, sink
       },
       { tls: options.tls },
     );
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let cancelLimit = () => {};
     const awaitBytes = () => {
-      clearTimeout(timer);
+      cancelLimit();
       const message = isStream ? "Nothing came for too long" : "The response took too long";
-      timer = setTimeout(() => fail(new GetError("timeout", message)), silenceMs ?? options.timeoutMs);
+      cancelLimit = afterAwake(systemClock, limitMs, () => fail(new GetError("timeout", message)));
     };
     const abort = () => fail(stopped());
     const settle = () => {
-      clearTimeout(timer);
+      cancelLimit();
       signal?.removeEventListener("abort", abort);
       socket.destroy();
     };

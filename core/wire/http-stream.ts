@@ -1,5 +1,6 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import { type ExchangeOptions, exchange } from "./http-get.ts";
+import { exchange } from "./http-get.ts";
+import type { ExchangeOptions } from "./http-get-result.ts";
 
 export interface StreamOptions extends ExchangeOptions {
   /** The longest time without a byte, also before the first one. */
@@ -16,7 +17,7 @@ export function httpStream(url: EndpointUrl, path: string, options: StreamOption
   return exchange(
     url,
     path,
-    { ...options, method: "GET", body: undefined },
+    { ...options, method: "GET", body: undefined, limitMs: options.silenceMs, isStream: true },
     {
       head: (head) => options.head(head.status, head.get("content-type") ?? ""),
       body(chunk, spans, spanCount) {

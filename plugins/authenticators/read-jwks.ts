@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/contract/clock.ts";
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownCode, thrownMessage } from "../../core/contract/thrown-text.ts";
 import { readBounded } from "../../core/runtime/read-file.ts";
 
@@ -8,7 +9,7 @@ const TIMEOUT_MS = 4_000;
 /** The JSON at a URL. Rejects with an Error that says what is wrong. */
 export async function readUrl(url: string, signal: AbortSignal, clock: Clock): Promise<unknown> {
   const late = new AbortController();
-  const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));
+  const cancel = afterAwake(clock, TIMEOUT_MS, () => late.abort(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));
   try {
     const response = await fetch(url, {
       redirect: "error",

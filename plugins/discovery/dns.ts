@@ -2,6 +2,7 @@ import { Resolver } from "node:dns/promises";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineDiscovery } from "../../core/contract/plugin.ts";
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { type FoundServer, type Lookup, lookUpAddresses, lookUpServices } from "./dns-lookup.ts";
 
@@ -85,7 +86,7 @@ export default defineDiscovery({
     };
     const inTime = <T>(answer: Promise<T>) =>
       new Promise<T>((resolve, reject) => {
-        const stop = clock.after(LONGEST_MS, () => reject(new Error("Nobody answers.")));
+        const stop = afterAwake(clock, LONGEST_MS, () => reject(new Error("Nobody answers.")));
         answer.then(resolve, reject).finally(stop);
       });
     return {

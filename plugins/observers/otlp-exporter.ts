@@ -1,6 +1,7 @@
 import type { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import type { Clock } from "../../core/contract/clock.ts";
 import { printable } from "../../core/contract/printable.ts";
+import { afterAwake } from "../../core/contract/standstill.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 
 // The only file that knows OpenTelemetry's packages. They are loaded only by programs whose config lists the plugin.
@@ -82,7 +83,7 @@ export function openExporter({ url, headers, timeoutMs }: ExporterOptions, clock
     send: (spans) =>
       new Promise((resolve) => {
         isLate = false;
-        const cancel = clock.after(timeoutMs, () => {
+        const cancel = afterAwake(clock, timeoutMs, () => {
           isLate = true;
           agent?.destroy();
         });

@@ -68,6 +68,22 @@ describe("a real Envoy whose picker dies", { skip: !HAS_ENVOY }, () => {
     assert.deepEqual([...new Set(after)], [200]);
   });
 
+  it("two pickers: the first keeps its requests though it twice does not run for nearly two seconds", async () => {
+    const first = await picker();
+    const second = await picker();
+    const pair = await start({ pickerPort: first.port, secondPort: second.port });
+    for (let pause = 0; pause < 2; pause++) {
+      first.running.child.kill("SIGSTOP");
+      await new Promise((resolve) => setTimeout(resolve, 1_900));
+      first.running.child.kill("SIGCONT");
+      assert.equal(await status(post(pair, false)), 200);
+    }
+    const served = ({ running }: { readonly running: Running }) =>
+      running.output.out.split("\n").filter((line) => line !== "").length;
+    await until(() => served(first) === 2);
+    assert.equal(served(second), 0);
+  });
+
   it("fail-open does nothing for bodies that are FULL_DUPLEX_STREAMED", async () => {
     const only = await picker();
     const open = await start({ pickerPort: only.port, isOpen: true });

@@ -51,6 +51,11 @@ export class FakeClock implements Clock {
     this.#nowMs = endMs;
   }
 
+  /** The process stands still: the time moves on, and what falls due fires late, when the clock is advanced again. */
+  standStill(ms: number): void {
+    this.#nowMs += ms;
+  }
+
   #add(ms: number, run: () => void, periodMs: number | undefined): () => void {
     const timer: Timer = { run, periodMs, dueMs: this.#nowMs + ms };
     this.#timers.add(timer);

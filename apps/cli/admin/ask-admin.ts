@@ -2,8 +2,9 @@ import { userInfo } from "node:os";
 import { CommandError, type Input, UsageError } from "../../../config/command.ts";
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
 import { printable } from "../../../core/contract/printable.ts";
-import { httpSend, type SendOptions } from "../../../core/wire/http-get.ts";
-import { GetError, type GetResult } from "../../../core/wire/http-get-result.ts";
+import { GetError } from "../../../core/wire/get-error.ts";
+import { httpSend } from "../../../core/wire/http-get.ts";
+import type { GetResult, SendOptions } from "../../../core/wire/http-get-result.ts";
 import { fileTextOf } from "../frame/command.ts";
 
 const TIMEOUT_MS = 5_000;

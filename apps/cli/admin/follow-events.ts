@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import { CommandError } from "../../../config/command.ts";
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
-import { GetError } from "../../../core/wire/http-get-result.ts";
+import { GetError } from "../../../core/wire/get-error.ts";
 import { httpStream } from "../../../core/wire/http-stream.ts";
 import { refusalOf, unreachable } from "./ask-admin.ts";
 

@@ -2,8 +2,8 @@ import { CommandError, type Input, print, UsageError } from "../../../config/com
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { columnTable } from "../../../core/report/table.ts";
+import { GetError } from "../../../core/wire/get-error.ts";
 import { httpSend } from "../../../core/wire/http-get.ts";
-import { GetError } from "../../../core/wire/http-get-result.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
 import { askAdmin } from "../admin/ask-admin.ts";

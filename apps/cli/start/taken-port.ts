@@ -1,8 +1,9 @@
 import { createServer } from "node:net";
 import { parseEndpointUrl } from "../../../core/contract/endpoint-url.ts";
 import { printable } from "../../../core/contract/printable.ts";
+import { GetError } from "../../../core/wire/get-error.ts";
 import { httpGet } from "../../../core/wire/http-get.ts";
-import { GetError, type GetResult } from "../../../core/wire/http-get-result.ts";
+import type { GetResult } from "../../../core/wire/http-get-result.ts";
 import { urlOf } from "./ports.ts";
 
 /** For each question to whatever holds the port. */

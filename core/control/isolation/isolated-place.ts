@@ -2,6 +2,7 @@ import type { Feature } from "../../contract/feature.ts";
 import { ignoresPromise } from "../../contract/returned-promise.ts";
 import type { AdmitSlot, WaitingPlace, WaitOwner } from "../../contract/slots/admit.ts";
 import type { RequestRun } from "../../contract/slots/request-run.ts";
+import { afterAwake } from "../../contract/standstill.ts";
 import type { Outside } from "./outside.ts";
 
 type Admit = NonNullable<AdmitSlot["admit"]>;
@@ -57,7 +58,7 @@ class IsolatedWait implements WaitingPlace {
     if (isPromise || typeof (place as Partial<WaitingPlace> | null)?.leave !== "function") throw this.#noPlace();
     this.#state = "waits";
     this.#place = place as WaitingPlace;
-    this.#cancel = this.#outside.clock.after(this.#outside.waitMs, () => {
+    this.#cancel = afterAwake(this.#outside.clock, this.#outside.waitMs, () => {
       this.leave();
       this.#owner.failed(this.#outside.late(this.#method));
     });

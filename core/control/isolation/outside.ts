@@ -2,6 +2,7 @@ import type { Clock } from "../../contract/clock.ts";
 import type { RouterError } from "../../contract/errors.ts";
 import { ignoresPromise } from "../../contract/returned-promise.ts";
 import type { RequestRun } from "../../contract/slots/request-run.ts";
+import { afterAwake } from "../../contract/standstill.ts";
 import { type FaultReporter, failedPlugin, faultText, refusalBy } from "../../plugin-watch/plugin-faults.ts";
 import type { ReadOnlyViews } from "./read-only-views.ts";
 
@@ -80,7 +81,7 @@ export class Outside {
 
   #inTime<Given, Result>(method: string, pending: Promise<Given>, checked: (given: Given) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const cancel = this.clock.after(this.waitMs, () => reject(this.late(method)));
+      const cancel = afterAwake(this.clock, this.waitMs, () => reject(this.late(method)));
       Promise.resolve(pending)
         .finally(cancel)
         .then((given) => resolve(checked(this.views.real(given))))

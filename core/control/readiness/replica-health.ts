@@ -1,6 +1,6 @@
 import type { ModelCards } from "../../contract/endpoint.ts";
 import type { Probes } from "../../settings.ts";
-import type { GetFailure } from "../../wire/http-get-result.ts";
+import type { GetFailure } from "../../wire/get-error.ts";
 
 /** Why a probe failed: no response, or a status other than 200. */
 export type ProbeFailure = GetFailure | `status ${number}`;

@@ -262,7 +262,7 @@ export class ReplicaProber {
   }
 
   #fetch(path: string, timeoutMs: number, maxBytes?: number, from: GetTarget = this.target): Promise<Fetched> {
-    return probeGet(this.#host.get, from, path, timeoutMs, this.#stopping.signal, maxBytes);
+    return probeGet(this.#host, from, path, timeoutMs, this.#stopping.signal, maxBytes);
   }
 
   #apply(events: readonly ProbeEvent[]): void {

@@ -2,7 +2,7 @@ import type { Clock } from "../../contract/clock.ts";
 import type { Replica } from "../../contract/endpoint.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { LoadTable } from "../../state/load.ts";
-import type { GetFailure } from "../../wire/http-get-result.ts";
+import type { GetFailure } from "../../wire/get-error.ts";
 import { Loop } from "./loop.ts";
 import { jittered } from "./schedule.ts";
 import type { SourceFacts, SourceGroup } from "./source-facts.ts";

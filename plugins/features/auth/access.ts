@@ -3,6 +3,7 @@ import { encodeName } from "../../../core/body/splice.ts";
 import type { Clock } from "../../../core/contract/clock.ts";
 import { type Dialect, RouterError } from "../../../core/contract/errors.ts";
 import type { Principal } from "../../../core/contract/principal.ts";
+import { afterAwake } from "../../../core/contract/standstill.ts";
 import { wasServed } from "../../../core/report/blame.ts";
 import type { Run } from "../../../core/run.ts";
 import type { Ticket } from "../../../core/ticket.ts";
@@ -120,7 +121,7 @@ export class KeyAccess {
 
   #inTime(answer: Promise<Principal>): Promise<Principal> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(LONGEST_MS, () => reject(tooSlow()));
+      const cancel = afterAwake(this.#clock, LONGEST_MS, () => reject(tooSlow()));
       answer.then(resolve, reject).finally(cancel);
     });
   }

@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/contract/clock.ts";
 import { moment, text } from "../../../core/contract/fact-fields.ts";
 import type { PrincipalLimits } from "../../../core/contract/principal.ts";
 import type { FactTeller, SharedFact, SharedFacts } from "../../../core/contract/slots/shared.ts";
+import { afterAwake } from "../../../core/contract/standstill.ts";
 import { UnsaidFacts } from "../../../core/state/unsaid-facts.ts";
 import type { Accounts } from "./accounts.ts";
 import { factOf, useOf } from "./key-use.ts";
@@ -38,7 +39,7 @@ export class SharedKeys implements SharedFacts {
     if (this.#cameBack === undefined) {
       let resolve = () => {};
       const promise = new Promise<void>((resolved) => {
-        const cancel = this.#clock.after(LONGEST_MS, () => resolve());
+        const cancel = afterAwake(this.#clock, LONGEST_MS, () => resolve());
         resolve = () => {
           cancel();
           this.#cameBack = undefined;

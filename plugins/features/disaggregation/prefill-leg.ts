@@ -5,6 +5,7 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { ForwardOwner } from "../../../core/contract/slots/send.ts";
+import { afterAwake } from "../../../core/contract/standstill.ts";
 import { FIRST_PROMPT_TRY } from "../../../core/contract/trace.ts";
 import { Forward } from "../../../core/forward/forward.ts";
 import type { LegTries } from "../../../core/forward/try.ts";
@@ -59,7 +60,7 @@ export class PrefillLeg implements ForwardOwner, LegTries {
 
   /** Store it first: it may end at once. */
   begin(nowMs: number): void {
-    this.#cancelLimit = this.#run.parts.services.clock.after(this.#parts.timeoutMs, () => {
+    this.#cancelLimit = afterAwake(this.#run.parts.services.clock, this.#parts.timeoutMs, () => {
       this.#forward.close();
       this.#failed("timeout");
     });

@@ -1,6 +1,7 @@
 import type { EndpointRecord } from "../../../core/contract/detector.ts";
 import type { Ejection, Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Random } from "../../../core/contract/profile-plugin.ts";
+import { lostMs } from "../../../core/contract/standstill.ts";
 import type { EjectionStanding } from "../../../core/judge.ts";
 import { type Detected, isUnremarkable } from "./detect.ts";
 import { reconsider } from "./doubts.ts";
@@ -31,8 +32,6 @@ export interface EjectorOptions extends ExaminerOptions {
 const EARLY_TRIAL_MS = 1_000;
 /** How often `sweep` is called. */
 export const SWEEP_MS = 500;
-/** When it is called later than this, the process was suspended, or had no processor. */
-const STANDSTILL_MS = 1_500;
 
 /**
  * Takes endpoints out of the pool for what their responses were, and lets them return with care: after its time an ejected one
@@ -145,7 +144,8 @@ export class Ejector implements RequestEnds {
     const { records } = this.#options;
     const elapsedMs = Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs;
     records.age(elapsedMs);
-    if (elapsedMs > STANDSTILL_MS) this.#stoodStill(elapsedMs - SWEEP_MS, nowMs);
+    const lost = lostMs(elapsedMs, SWEEP_MS);
+    if (lost > 0) this.#stoodStill(lost, nowMs);
     this.#sweptAtMs = nowMs;
     this.#examiner.listen(this.#rows.values());
     // Panic ends too when the ejected endpoints were replaced or fail their probes: then none of them will return.

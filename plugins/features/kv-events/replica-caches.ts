@@ -2,7 +2,7 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { thrownText } from "../../../core/contract/thrown-text.ts";
 import type { RouterHost } from "../../../core/router-host.ts";
 import type { Settings } from "../../../core/settings.ts";
-import { GetError } from "../../../core/wire/http-get-result.ts";
+import { GetError } from "../../../core/wire/get-error.ts";
 import { configuredAddresses, toldAddresses } from "./addresses.ts";
 import type { BlockBudget } from "./cache/block-table.ts";
 import type { KvEventsSettings } from "./kv-events-config.ts";

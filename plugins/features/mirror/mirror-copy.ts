@@ -2,6 +2,7 @@ import type { BodyHold } from "../../../core/body/receive.ts";
 import type { Draft } from "../../../core/contract/draft.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { MirrorEnding, MirrorRecord } from "../../../core/contract/mirror.ts";
+import { afterAwake } from "../../../core/contract/standstill.ts";
 import { type BytesOwner, type SilentParts, SilentReader } from "../../../core/forward/silent-reader.ts";
 import { Try, type TryOwner } from "../../../core/forward/try.ts";
 import { Booking } from "../../../core/pool/booking.ts";
@@ -48,7 +49,7 @@ export class MirrorCopy implements TryOwner, BytesOwner {
     this.#parts = parts;
     this.#try = new Try(pool, clock, undefined, booking, new SilentReader(parts, this), this);
     tally.begin();
-    this.#cancelLimit = clock.after(tally.bounds.timeoutMs, () => this.stop("time-limit"));
+    this.#cancelLimit = afterAwake(clock, tally.bounds.timeoutMs, () => this.stop("time-limit"));
   }
 
   /** Sends it. It may end synchronously, so store the object first. The draft is not kept: it would keep the body's memory. */

@@ -1,6 +1,7 @@
 import { retryMs } from "../../../apps/kubernetes/back-off.ts";
 import type { KubernetesApi, RequestOptions } from "../../../apps/kubernetes/client.ts";
 import { isStatus, KubernetesError } from "../../../apps/kubernetes/kubernetes-error.ts";
+import { afterAwake } from "../../../core/contract/standstill.ts";
 import { thrownMessage } from "../../../core/contract/thrown-text.ts";
 import type { Services } from "../../../core/services.ts";
 import { type ConfigMapMetadata, dataOf } from "./config-map.ts";
@@ -156,7 +157,7 @@ export class OwnConfigMap {
   async #ask(method: "POST" | "PATCH" | "DELETE", path: string, options: RequestOptions): Promise<void> {
     const { client, clock } = this.#options;
     const late = new AbortController();
-    const cancel = clock.after(ANSWER_MS, () => late.abort());
+    const cancel = afterAwake(clock, ANSWER_MS, () => late.abort());
     try {
       await client.request(method, path, { ...options, signal: late.signal });
     } catch (thrown) {

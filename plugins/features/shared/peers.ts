@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { BadFact, list, moment, text, whole } from "../../../core/contract/fact-fields.ts";
 import { printable } from "../../../core/contract/printable.ts";
+import { lostMs } from "../../../core/contract/standstill.ts";
 import { chainOf } from "./chain-text.ts";
 import { type FeatureFacts, OF_FEATURE } from "./feature-facts.ts";
 import type { Batch, Fact } from "./message.ts";
@@ -37,12 +38,14 @@ export class Peers {
   readonly #all = new Map<string, Peer>();
   #endpoints: ReadonlyMap<string, Endpoint> = new Map();
   #lastOwnNumber = 0;
+  #lookedMs: number;
   /** Of facts: read, not understood, and wrong. */
   readonly facts = { read: 0, unknown: 0, wrong: 0 };
 
   constructor(tables: Tables, clock: Clock, standings: Standings, features: FeatureFacts) {
     this.#tables = tables;
     this.#clock = clock;
+    this.#lookedMs = clock.now();
     this.#standings = standings;
     this.#features = features;
   }
@@ -88,6 +91,15 @@ export class Peers {
     if (number <= this.#lastOwnNumber) return;
     this.#lastOwnNumber = number;
     for (const [name, feature, ...fields] of facts) if (name === OF_FEATURE) this.#features.hear(feature, fields, from, true);
+  }
+
+  /** Called every `periodMs`. Returns for how long the process did not run since then: what others have said meanwhile is still unread. */
+  stoodStill(periodMs: number): number {
+    const nowMs = this.#clock.now();
+    const lost = lostMs(nowMs - this.#lookedMs, periodMs);
+    this.#lookedMs = nowMs;
+    for (const peer of this.#all.values()) peer.heardMs = Math.min(nowMs, peer.heardMs + lost);
+    return lost;
   }
 
   /** Forgets the routers that are not heard any more. Returns who they are. */

@@ -186,12 +186,11 @@ export class SharedLog {
   }
 
   #down(why: string): void {
-    const nowMs = this.#clock.now();
     this.#isUp = false;
     this.#fault = why;
     // One that comes and goes is told of once a minute.
-    if (nowMs - this.#toldDownMs < MINUTE_MS) return;
-    this.#toldDownMs = nowMs;
+    if (this.#clock.now() - this.#toldDownMs < MINUTE_MS) return;
+    this.#toldDownMs = this.#clock.now();
     const fields = { store: this.#text, why };
     this.#log.warn("The store by which routers agree is gone: this router goes on with what it knows", fields);
   }
@@ -207,6 +206,7 @@ export class SharedLog {
 
   #tick(): void {
     const nowMs = this.#clock.now();
+    this.#heardSelfMs = Math.min(nowMs, this.#heardSelfMs + this.#peers.stoodStill(SUMMARY_MS));
     this.#strangeChars = 0;
     for (const router of this.#peers.expire()) this.#tell.warn("Another router has gone: what it had booked is free", { router });
     this.#standings.look(this.#endpoints);

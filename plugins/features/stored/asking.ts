@@ -1,4 +1,6 @@
+import { systemClock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { afterAwake } from "../../../core/contract/standstill.ts";
 import type { ReplicaTls } from "../../../core/settings.ts";
 import { httpStream } from "../../../core/wire/http-stream.ts";
 
@@ -30,7 +32,7 @@ export interface Answered {
 export async function whoHas(endpoints: readonly Endpoint[], question: Question): Promise<Answered> {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, question.signal]);
-  const timer = setTimeout(() => over.abort(), question.timeoutMs);
+  const cancel = afterAwake(systemClock, question.timeoutMs, () => over.abort());
   const counts = { unsure: 0, unwilling: 0 };
   let holder: Endpoint | undefined;
   const rest = endpoints.values();
@@ -46,7 +48,7 @@ export async function whoHas(endpoints: readonly Endpoint[], question: Question)
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, endpoints.length) }, askOn));
-  clearTimeout(timer);
+  cancel();
   return { holder, ...counts };
 }
 

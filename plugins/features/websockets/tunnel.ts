@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { RequestReceiver } from "../../../core/contract/slots/decode.ts";
+import { afterAwake } from "../../../core/contract/standstill.ts";
 import { ownLines } from "../../../core/intake/own-lines.ts";
 import type { ReplicaConnections } from "../../../core/pool/connections.ts";
 import type { Run } from "../../../core/run.ts";
@@ -201,7 +202,7 @@ export class Tunnel implements RequestReceiver, ClientMessageOwner, ReplicaSideO
     this.client.accept(`${ownLines(this.#run)}Sec-WebSocket-Accept: ${this.#accept}\r\n${chosen}`);
     if (ticket.path.endsWith("/realtime")) this.client.say(textFrame(sessionCreated(ticket.id, clock.wall())));
     this.#state = "reading";
-    this.#cancelWait = clock.after(settings.firstMessageMs, () => this.refuse(noFirstMessage()));
+    this.#cancelWait = afterAwake(clock, settings.firstMessageMs, () => this.refuse(noFirstMessage()));
     const kept = this.#kept;
     this.#kept = [];
     this.#keptBytes = 0;

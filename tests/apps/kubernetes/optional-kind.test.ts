@@ -6,6 +6,8 @@ import { scriptedWatch } from "../../support/scripted-watch.ts";
 
 const ABSENT = new KubernetesError(404, "NotFound", "the server could not find the requested resource");
 
+const NOBODY = new KubernetesError(0, "", "connection refused", { isUnconnected: true });
+
 const setUp = () => scriptedWatch({ path: "/apis/llm-d.ai/v1alpha2/namespaces/llm/inferencemodelrewrites", isOptional: true });
 
 describe("a watch of a kind that the server may not know", () => {
@@ -16,6 +18,17 @@ describe("a watch of a kind that the server may not know", () => {
     await clock.advance(61_000);
     assert.deepEqual(told.at(-1), ["a"]);
     assert.deepEqual(log.lines, []);
+  });
+
+  it("is as old as the first question without an answer, not as the last one with an answer", async () => {
+    const { started, watch, clock, lists } = setUp();
+    await started(...Array.from({ length: 40 }, () => ABSENT), NOBODY, NOBODY, NOBODY);
+    while (lists.length < 41) await clock.advance(clock.nextMs - clock.now());
+    const askedAtMs = clock.now();
+    assert.equal(watch.staleSinceMs, askedAtMs);
+    await clock.advance(2_000);
+    assert.ok(lists.length > 41, "it was asked again");
+    assert.equal(watch.staleSinceMs, askedAtMs);
   });
 
   it("keeps what it has while a server that has just begun says so, and gives it up when that stays", async () => {

@@ -4,7 +4,7 @@ import { nameSet } from "../../../core/contract/name-set.ts";
 import { Adapters, UnknownEndpoint } from "../../../core/control/adapters.ts";
 import { factsOf } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
-import { GetError } from "../../../core/wire/http-get-result.ts";
+import { GetError } from "../../../core/wire/get-error.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 

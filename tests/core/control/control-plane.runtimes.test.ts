@@ -8,7 +8,7 @@ import { ControlPlane } from "../../../core/control/control-plane.ts";
 import { PROBE_DEFAULTS } from "../../../core/settings/tables.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
-import { GetError } from "../../../core/wire/http-get-result.ts";
+import { GetError } from "../../../core/wire/get-error.ts";
 import { DEFAULT_EJECTION } from "../../../plugins/features/ejection/ejection-config.ts";
 import { makeActiveConfig } from "../../support/active-config.ts";
 import { makeRequest, seededRandom } from "../../support/endpoints.ts";

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { parseEndpointUrl } from "../../../core/contract/endpoint-url.ts";
-import { type GetOptions, httpGet, httpSend } from "../../../core/wire/http-get.ts";
-import { GetError, type GetFailure } from "../../../core/wire/http-get-result.ts";
+import { GetError, type GetFailure } from "../../../core/wire/get-error.ts";
+import { httpGet, httpSend } from "../../../core/wire/http-get.ts";
+import type { GetOptions } from "../../../core/wire/http-get-result.ts";
 import { settle } from "../../support/fake-clock.ts";
 
 /** What the server does with a connection once it has read a whole request. */
@@ -183,6 +184,17 @@ describe("no response", () => {
       await assert.rejects(fetchWith(now, { timeoutMs: 100 }), { name: "GetError", reason: "timeout" });
     });
   }
+
+  test("a standstill of this process is no silence of the server", async () => {
+    const later: Script = (socket) => {
+      setTimeout(() => socket.write(`${head("Content-Length: 2")}{}`), 100);
+      // In the next turn nothing runs for longer than the limit.
+      setTimeout(() => {
+        for (const fromMs = performance.now(); performance.now() - fromMs < 700; );
+      }, 0);
+    };
+    assert.equal((await fetchWith(later, { timeoutMs: 500 })).body, "{}");
+  });
 
   test("nobody listens: refused", async () => {
     const other = createServer();

@@ -31,7 +31,8 @@ async function setUp(parameters: Record<string, unknown>) {
   });
   /** Resolves when the next question is planned, so that the last one is answered. */
   const settled = () => waitUntil(() => clock.pending === 1 && !isAsking());
-  const isAsking = () => clock.nextMs - clock.now() === 10_000;
+  /** The wait for an answer has eight steps. */
+  const isAsking = () => clock.nextMs - clock.now() === 10_000 / 8;
   const next = async (ms: number) => {
     await clock.advance(ms);
     await settled();

@@ -1,6 +1,7 @@
 import type { LoadedConfig, RefusedConfig } from "../../../../config/load.ts";
 import type { ReloadCause } from "../../../../config/running/reload-cause.ts";
 import type { Clock } from "../../../../core/contract/clock.ts";
+import { afterAwake } from "../../../../core/contract/standstill.ts";
 import { thrownMessage } from "../../../../core/contract/thrown-text.ts";
 import type { ToWorker } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -125,7 +126,7 @@ export class ReloadRounds {
     };
     this.#round = round;
     for (const each of serving) if (each !== asker) each.send({ kind: "reload", cause, by: "" });
-    const cancel = this.#options.clock.after(LONGEST_MS, () => this.#tooLate(round));
+    const cancel = afterAwake(this.#options.clock, LONGEST_MS, () => this.#tooLate(round));
     void over.then(cancel);
     void this.#read(round);
     return over;

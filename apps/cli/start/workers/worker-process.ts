@@ -1,4 +1,6 @@
 import type { ChildProcess } from "node:child_process";
+import { systemClock } from "../../../../core/contract/clock.ts";
+import { afterAwake } from "../../../../core/contract/standstill.ts";
 import { Problem, problemResponse } from "../../../admin/problem.ts";
 import type { Outputs } from "../outputs.ts";
 import { BoundedSender } from "./bounded-sender.ts";
@@ -134,14 +136,14 @@ export class WorkerProcess {
     const heard = this.#heard;
     const answer = await new Promise<Answer | undefined>((resolve) => {
       if (this.#isOver) return resolve(undefined);
-      const timer = setTimeout(() => {
+      const cancel = afterAwake(systemClock, mostMs, () => {
         asked.answered(undefined);
         if (heard === this.#heard) this.#fallsSilent();
-      }, mostMs);
+      });
       const asked: Asked = {
         next: undefined,
         answered(given) {
-          clearTimeout(timer);
+          cancel();
           resolve(given);
         },
       };

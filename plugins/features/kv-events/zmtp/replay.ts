@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../core/contract/clock.ts";
 import type { EndpointUrl } from "../../../../core/contract/endpoint.ts";
+import { afterAwake } from "../../../../core/contract/standstill.ts";
 import type { ReplayOwner } from "../../../../core/pool/engine-wire.ts";
 import { ZmtpConnection } from "./connection.ts";
 
@@ -34,9 +35,9 @@ export function replay({ clock, url, from, maxBytes }: ReplayOptions, owner: Rep
   const fail = (why: string) => end(() => owner.failed(why));
   const wait = () => {
     cancelSilence();
-    cancelSilence = clock.after(SILENCE_MS, () => fail("it did not answer in time"));
+    cancelSilence = afterAwake(clock, SILENCE_MS, () => fail("it did not answer in time"));
   };
-  const cancelWhole = clock.after(WHOLE_MS, () => fail("its answer takes too long"));
+  const cancelWhole = afterAwake(clock, WHOLE_MS, () => fail("its answer takes too long"));
   const connection = new ZmtpConnection(
     { url, type: "DEALER", maxBytes },
     {

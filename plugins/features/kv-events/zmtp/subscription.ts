@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../core/contract/clock.ts";
 import type { EndpointUrl } from "../../../../core/contract/endpoint.ts";
+import { afterAwake } from "../../../../core/contract/standstill.ts";
 import type { SubscriptionOwner } from "../../../../core/pool/engine-wire.ts";
 import { ZmtpConnection } from "./connection.ts";
 
@@ -64,7 +65,7 @@ export class Subscription {
       },
     );
     this.#connection = connection;
-    this.#cancelTimer = clock.after(HANDSHAKE_MS, () => {
+    this.#cancelTimer = afterAwake(clock, HANDSHAKE_MS, () => {
       connection.close();
       ended("it did not greet in time");
     });

@@ -8,7 +8,8 @@ import { Prober, type ProberOptions } from "../../../../core/control/readiness/p
 import type { ReplicaHealth } from "../../../../core/control/readiness/replica-health.ts";
 import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
-import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
+import { GetError, type GetFailure } from "../../../../core/wire/get-error.ts";
+import type { HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
@@ -98,6 +99,42 @@ test("it tells when a replica was probed, and when it will be", async () => {
   await clock.advance(next);
   assert.equal(prober.of(target("a"))?.checks.lastMs, next);
   prober.stop();
+});
+
+describe("a probe that failed while the process stood still", () => {
+  const strict = { ...PROBE_DEFAULTS, readiness: { ...PROBE_DEFAULTS.readiness, failureThreshold: 1 } };
+  /** The next readiness probe fails after this time, in which the process does not run; what comes after it is `next`. */
+  async function failedAfter(stillMs: number, next: Result) {
+    let answer: Result = LIST;
+    let asked = 0;
+    const world = await inService({
+      probes: strict,
+      get: async (_target, path) => {
+        if (path !== "/v1/models") return { status: 200, body: "" };
+        asked += 1;
+        if (asked === 2) {
+          world.clock.standStill(stillMs);
+          throw new GetError("reset", "the replica did not wait");
+        }
+        if (answer === "refused") throw new GetError(answer, "nobody listens");
+        return { status: 200, body: LIST };
+      },
+    });
+    answer = next;
+    await world.clock.advance(strict.readiness.periodMs);
+    world.prober.stop();
+    return { changes: world.changes, asked };
+  }
+
+  test("says nothing: it is asked once more, at once", async () => {
+    assert.deepEqual(await failedAfter(60_000, LIST), { changes: ["a ready"], asked: 3 });
+  });
+  test("and fails again, says what any failure says", async () => {
+    assert.deepEqual((await failedAfter(60_000, "refused")).changes, ["a ready", "a not-ready"]);
+  });
+  test("one that failed in its time counts", async () => {
+    assert.deepEqual((await failedAfter(0, LIST)).changes.slice(0, 2), ["a ready", "a not-ready"]);
+  });
 });
 
 describe("coming into service", () => {

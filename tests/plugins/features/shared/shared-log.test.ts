@@ -79,6 +79,26 @@ describe("what one router books", () => {
   });
 });
 
+it("takes no router for gone because this process stood still", async () => {
+  const gone: string[] = [];
+  const shared: SharedFacts = {
+    listen: () => {},
+    say: () => [],
+    repeat: () => {},
+    hear: () => {},
+    gone: (router) => void gone.push(router),
+  };
+  const { all, clock } = new TestRouters(0, 3, () => [{ name: "talk", plugin: { shared } } as unknown as NamedFeature]);
+  await clock.advance(SECOND_MS + 10);
+  clock.standStill(60_000);
+  await clock.advance(SECOND_MS);
+  assert.deepEqual(gone, []);
+  all[0]!.die();
+  await clock.advance(5 * SECOND_MS);
+  assert.equal(new Set(gone).size, 3, "who says nothing while the process runs is gone, and hears nobody");
+  for (const { log } of all) log.close();
+});
+
 describe("a store that takes messages now and then", () => {
   it("gets what was gathered until then; own words count as heard once the others' answers are there", async () => {
     const words: string[] = [];
