@@ -91,6 +91,30 @@ test("a missing key gives the empty result of each reader", () => {
   assert.equal(body.flag("absent"), false);
   assert.equal(body.count("absent"), 0);
   assert.equal(body.countElements("absent"), 0);
+  assert.equal(body.textIn("absent", "id"), undefined);
+});
+
+describe("a text in an object", () => {
+  const rows: readonly (readonly [value: string, wanted: string | undefined | RegExp])[] = [
+    ['{"id":"a"}', "a"],
+    ['{ "b" : {"id":"no"}, "\\u0069d" : "\\u0061\\"" }', 'a"'],
+    ['{"id":null}', undefined],
+    ["{}", undefined],
+    ["null", undefined],
+    ['"a"', undefined],
+    ['[{"id":"a"}]', undefined],
+    ['{"id":7}', /"k.id" must be a string, and stand there once/],
+    ['{"id":["a"]}', /must be a string/],
+    ['{"id":"a","id":"b"}', /stand there once/],
+    ['{"id":"a","i\\u0064":null}', /stand there once/],
+    [`{"id":"a"${" ".repeat(65_536)}}`, /longer than 65536 bytes/],
+  ];
+  for (const [value, wanted] of rows)
+    test(value.slice(0, 40), () => {
+      const reading = () => read(value).textIn("k", "id");
+      if (wanted instanceof RegExp) assert.throws(reading, wanted);
+      else assert.equal(reading(), wanted);
+    });
 });
 
 test("a string that is not UTF-8 is refused when it is read", () => {
