@@ -53,6 +53,7 @@ export function kvEventsMetrics({ settings, caches, rendering }: ShownEvents): r
       labels: ["endpoint", "result"],
       samples: all.flatMap(({ endpoint, voice }) => [
         { values: [endpoint.name, "right"], value: voice.right },
+        { values: [endpoint.name, "evicted"], value: voice.evicted },
         ...Object.entries(voice.wrong).map(([result, value]) => ({ values: [endpoint.name, result.replace("-", "_")], value })),
       ]),
     },
