@@ -156,6 +156,7 @@ function usedEvents(): ShownEvents {
     settings: kvEventsSection.schema.parse({}),
     caches: { all: () => [new ReplicaCache(makeEndpoints(1)[0]!, () => undefined)] },
     rendering: { counts: { learned: 1, failed: 0, dropped: 0 } },
+    hasIndex: true,
   };
 }
 

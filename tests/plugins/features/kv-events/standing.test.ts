@@ -1,6 +1,8 @@
 /** How a replica's events stand, and what the status says of what is missing. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { kvEventsSection } from "../../../../plugins/features/kv-events/kv-events-config.ts";
+import { kvEventsWarnings } from "../../../../plugins/features/kv-events/kv-events-shown.ts";
 import { standingOf, whyOf } from "../../../../plugins/features/kv-events/kv-events-status.ts";
 import { ReplicaCache } from "../../../../plugins/features/kv-events/replica-cache.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
@@ -141,4 +143,29 @@ describe("what is not known of a cache", () => {
       assert.equal(standing, "partly-known");
       assert.match(text, why);
     });
+});
+
+describe("what is warned of", () => {
+  const settings = kvEventsSection.schema.parse({});
+  const warn = (cache: ReplicaCache, counts = { learned: 1, failed: 9, dropped: 0 }, hasIndex = true) =>
+    kvEventsWarnings({ settings, caches: { all: () => [cache] }, rendering: { counts }, hasIndex });
+
+  it("is a replica whose events can't be read, not one of which something is unknown", () => {
+    const world = new ScriptedPublisher({ hasReplay: false });
+    world.publish(7, stored(1));
+    assert.deepEqual(warn(cacheOf(world)), []);
+    world.publish(8, Buffer.from("none"));
+    assert.match(warn(cacheOf(world))[0]!, /^The cache events of e0 do not count: a batch of its events can't be read/);
+  });
+
+  it("is that no prompt's tokens can be known, or that nothing asks", () => {
+    const world = new ScriptedPublisher();
+    world.done();
+    assert.deepEqual(warn(cacheOf(world), { learned: 0, failed: 4, dropped: 0 }), []);
+    assert.match(
+      warn(cacheOf(world), { learned: 0, failed: 5, dropped: 0 })[0]!,
+      /changes nothing: no replica says which tokens/,
+    );
+    assert.match(warn(cacheOf(world), undefined, false)[0]!, /changes nothing: no plugin of the profile reads prompts/);
+  });
 });
