@@ -5,8 +5,10 @@ import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { type SectionFeature, sectionFeatures } from "./feature.ts";
 import { readObjectives } from "./objectives/read.ts";
 import { objectiveDocument } from "./objectives/schema.ts";
+import { hiddenRoutes } from "./plugins/hidden-routes.ts";
 import { type Registry, unusedPlugins } from "./plugins/instances.ts";
 import type { RunningPlugins } from "./plugins/listed.ts";
+import { unmetNeeds } from "./plugins/unmet-needs.ts";
 import { poolsOf, readPools, withRouterSettings } from "./pools/read.ts";
 import { type ConfigDocument, documentsOf } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
@@ -149,6 +151,7 @@ export async function loadTexts(
   const features = withRouterSettings(sections, read.features);
   const { instances, ...plan } = settledPlan(resource, router, { ...read, features }, alone, rewrites);
   warnings.push(...unusedPlugins([plan.config.profile, ...otherProfiles(plan.sections, read.features).values()], instances));
+  warnings.push(...unmetNeeds(plan.config, instances), ...hiddenRoutes(instances));
   return {
     ...plan,
     notes: notesOn(picker, registry),

@@ -96,3 +96,25 @@ export interface ConfigAround {
   /** Requests to the rule's targets are compared, so they are drawn in a random order. */
   shuffle(rule: string): void;
 }
+
+/** An endpoint as the Router document lists it, as far as it is looked at before all of the config is read. */
+interface ListedEndpoint {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+interface PoolSpec {
+  readonly pool: { readonly endpoints?: readonly { readonly labels?: ListedEndpoint["labels"] }[] };
+  readonly kubernetes?: unknown;
+}
+
+/** The endpoints of the Router document, where the config finds no others; undefined where it does, or lists none. */
+export function listedEndpoints({
+  router,
+  listed,
+}: Pick<ConfigAround, "router" | "listed">): readonly ListedEndpoint[] | undefined {
+  const { pool, kubernetes } = (router.document as { readonly spec: PoolSpec }).spec;
+  const { endpoints = [] } = pool;
+  const isFound =
+    kubernetes !== undefined || [...listed.instances.values()].some(({ definition }) => definition.kind === "discovery");
+  return isFound || endpoints.length === 0 ? undefined : endpoints.map(({ labels = {} }) => ({ labels }));
+}

@@ -32,6 +32,7 @@ export type { Log, LogFields } from "./contract/log.ts";
 export type { MetricFamily } from "./contract/metric-family.ts";
 export type { MirrorEnding, MirrorRecord, MirrorSkip } from "./contract/mirror.ts";
 export { type NameSet, nameSet } from "./contract/name-set.ts";
+export type { Need, ReportedNumber } from "./contract/need.ts";
 export type { Observer, ObserverPage, ObserverStream, SendEvent } from "./contract/observer.ts";
 export { listOf, type OptionSchema, type SchemaIssue, type SchemaResult, z } from "./contract/options.ts";
 export type { Attempt, AttemptFailure, Outcome, OutcomeError, RequestTimes, Usage } from "./contract/outcome.ts";

@@ -2,6 +2,7 @@ import { formatProblem, type Problem } from "../../config/read/problems.ts";
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
 import { endpointsElsewhere } from "../../core/slots.ts";
 import { isoTime } from "./endpoint-status.ts";
+import { needWarnings, troubleWarnings } from "./need-warnings.ts";
 import { allPools } from "./pool-sites.ts";
 import type { RewriteStatus } from "./rewrite-status.ts";
 import { tlsOf, viewOf } from "./router-view.ts";
@@ -25,6 +26,8 @@ const WARNINGS: readonly Warn[] = [
   tlsWarnings,
   sourceWarnings,
   leftOutWarnings,
+  needWarnings,
+  troubleWarnings,
   slowWarnings,
   faultWarnings,
 ];
@@ -32,6 +35,7 @@ const WARNINGS: readonly Warn[] = [
 /** Of these, who looks at one pool. */
 const OF_EACH_POOL: readonly Warn[] = [
   ...[poolWarnings, discoveryWarnings, warningsOfFeatures, keyWarnings, tlsWarnings, sourceWarnings, leftOutWarnings],
+  needWarnings,
   ...[slowWarnings, faultWarnings],
 ];
 

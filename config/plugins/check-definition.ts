@@ -34,8 +34,10 @@ const isList = (value: unknown) => Array.isArray(value) && value.every((each) =>
 const OPTIONAL: readonly (readonly [key: keyof Definition, isRight: (value: unknown) => boolean, wanted: string])[] = [
   ["uses", isList, "list of kinds"],
   ["gives", isList, "list of names"],
+  ["reports", isList, "list of numbers"],
   ["ignores", isList, "list of names"],
   ["reads", isFunction, "function"],
+  ["needs", isFunction, "function"],
   ["load", isFunction, "function"],
   ["secrets", isFunction, "function"],
   ["tls", isFunction, "function"],

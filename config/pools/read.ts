@@ -6,6 +6,7 @@ import type { FeatureConfigs } from "../../core/settings.ts";
 import { type SectionFeature, sectionFeatures } from "../feature.ts";
 import type { Registry } from "../plugins/instances.ts";
 import type { Instance, ListedPlugins, RunningPlugins } from "../plugins/listed.ts";
+import { unmetNeeds } from "../plugins/unmet-needs.ts";
 import type { ConfigDocument } from "../read/documents.ts";
 import { fit, type Resource } from "../read/fit.ts";
 import { quoted } from "../read/problems.ts";
@@ -67,7 +68,8 @@ function planOf(
 ): PoolPlan {
   const { models = [], headers = {}, keys = [], fallback = [] } = spec;
   const takes = ({ definition }: Instance) => isOfPools(definition.kind);
-  const { instances: _, ...plan } = settledPlan(merged, parts, read, beside, [], takes);
+  const { instances, ...plan } = settledPlan(merged, parts, read, beside, [], takes);
+  beside.warnings.push(...unmetNeeds(plan.config, instances, metadata.name));
   const lower = Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values] as const);
   return { name: metadata.name, models, headers: new Map(lower), keys, fallback, plan };
 }

@@ -17,5 +17,7 @@ export interface Authenticator {
    * while a promise is pending, and the request is refused where that takes too long.
    */
   authenticate(credential: string): Principal | undefined | Promise<Principal | undefined>;
+  /** Why it can't do its work now, as words behind "The KIND X can't do its work: "; "" if it can. Called when somebody looks at the status. */
+  trouble?(): string;
   dispose?(): void;
 }

@@ -23,6 +23,8 @@ export interface Observer {
   readonly pages?: readonly ObserverPage[];
   /** The event streams that it adds to the admin API. */
   readonly streams?: readonly ObserverStream[];
+  /** Why it can't do its work now, as words behind "The KIND X can't do its work: "; "" if it can. Called when somebody looks at the status. */
+  trouble?(): string;
   dispose?(): void;
 }
 

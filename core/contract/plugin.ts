@@ -6,6 +6,7 @@ import type { Discovery } from "./discovery.ts";
 import type { Feature } from "./feature.ts";
 import type { Filter } from "./filter.ts";
 import type { Log } from "./log.ts";
+import type { Need, ReportedNumber } from "./need.ts";
 import type { Observer } from "./observer.ts";
 import { type OptionSchema, z } from "./options.ts";
 import type { Parser } from "./parser.ts";
@@ -61,6 +62,10 @@ interface Declared<Plugin, Options> {
   readonly gives?: readonly string[];
   /** Names of the attributes that an instance with these options reads: a config in which no source gives one is refused. */
   reads?(options: Options): readonly string[];
+  /** The numbers that a source of this type may read of replicas. Left out: any. */
+  readonly reports?: readonly ReportedNumber[];
+  /** What a filter or scorer with these options goes by: where no replica has it, `check` and the status warn. */
+  needs?(options: Options): readonly Need[];
   /** Names of parameters that are accepted and change nothing, where another router's config may have them. */
   readonly ignores?: readonly string[];
   /**

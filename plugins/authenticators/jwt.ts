@@ -118,6 +118,7 @@ export default defineAuthenticator({
         if (found !== undefined && clock.wall() < found.endsMs) return found.principal;
         return issuerOf(credential) === issuer ? verified(credential, digest) : undefined;
       },
+      trouble: () => source.trouble(),
     };
   },
 });

@@ -52,6 +52,13 @@ export class KeySource<Keys> {
     return this.#known();
   }
 
+  /** Why they can't be read; "" if they were, or nobody has asked yet. Reads old ones anew, in the background. */
+  trouble(): string {
+    const isKnown = this.latest() !== undefined;
+    if (this.#fault === "") return "";
+    return `the issuer's keys can't be read (${this.#fault})${isKnown ? ", so those before are used on" : ", so its tokens get 503"}`;
+  }
+
   #known(): Keys | undefined {
     const { from, kept } = this.#options;
     return kept.from === from ? kept.keys : undefined;

@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
-import { LEVELS, Nearness, placeOptions } from "./topology-place.ts";
+import { LEVELS, Nearness, placeNeeds, placeOptions } from "./topology-place.ts";
 
 const options = placeOptions.safeExtend({
   /** The loosest level that an endpoint must share to stay. */
@@ -12,6 +12,7 @@ export default defineFilter({
   type: "topology-filter",
   summary: "Keeps endpoints on the same host, rack, zone or region as the request asks, or as the router is.",
   options,
+  needs: ({ labels }) => placeNeeds(labels),
   create({ minAffinity, ...place }) {
     const nearness = new Nearness(place);
     const loosest = LEVELS.indexOf(minAffinity);

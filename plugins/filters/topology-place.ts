@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { Need } from "../../core/contract/need.ts";
 import { z } from "../../core/contract/options.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
@@ -52,6 +53,17 @@ export const placeOptions = z
   );
 
 type PlaceOptions = z.output<typeof placeOptions>;
+
+/** One replica at least must say where it is. */
+export function placeNeeds(labels: PlaceOptions["labels"]): readonly Need[] {
+  const names = LEVELS.map((level) => labels[level]);
+  return [
+    {
+      labelled: (all) => names.some((name) => Object.hasOwn(all, name)),
+      lack: `no replica has any of the labels ${names.join(", ")}, so none is near to anything`,
+    },
+  ];
+}
 
 /** How near each endpoint is to where the request should be. */
 export class Nearness {

@@ -14,6 +14,12 @@ export default defineFilter({
   type: "utilization",
   summary: "Drops endpoints whose own queue or KV cache is full, as long as another is left.",
   options,
+  needs: () => [
+    {
+      reported: ["waiting", "kvUsage"],
+      lack: "no replica reports how many requests wait in its queue or how full its KV cache is, so it drops none",
+    },
+  ],
   create({ queueDepthThreshold, kvCacheUtilThreshold, headroom }) {
     const mostWaiting = queueDepthThreshold * (1 + headroom);
     const mostUsage = kvCacheUtilThreshold * (1 + headroom);

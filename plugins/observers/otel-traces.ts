@@ -63,6 +63,7 @@ export default defineObserver({
       finished(outcome) {
         if (outcome.trace !== undefined) queue.add(spansOf(outcome, outcome.trace, resource));
       },
+      trouble: () => (queue.fault === "" ? "" : `spans are lost (${queue.fault})`),
       dispose: () => queue.close(),
     };
   },

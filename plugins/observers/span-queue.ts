@@ -29,6 +29,8 @@ export class SpanQueue {
   #isPausing = false;
   #cancelTimer: (() => void) | undefined;
   #cancelEnd: (() => void) | undefined;
+  /** Why the receiver has not taken what was sent last; "" if it has. */
+  fault = "";
   #lost = 0;
   #cause = "the router stopped before they were sent";
   #loggedLost = 0;
@@ -76,6 +78,7 @@ export class SpanQueue {
       if (reason !== "") this.#lose(batch.length, reason);
     }
     this.#isSending = false;
+    this.fault = reason;
     this.#isPausing = reason !== "";
     if (this.#isClosing) this.#end();
     else if (this.#waiting.length > 0) this.#arm();

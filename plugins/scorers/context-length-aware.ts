@@ -20,6 +20,12 @@ export default defineScorer({
   type: "context-length-aware",
   summary: "Prefers endpoints labelled for prompts of this length, the tightest range first.",
   options,
+  needs: ({ label }) => [
+    {
+      labelled: (labels) => typeof rangeOf(labels, label) === "object",
+      lack: `no replica has a range of lengths in the label ${label}, such as 0-2048`,
+    },
+  ],
   create({ label, enableFiltering }) {
     /** Cached by endpoint object, whose labels never change. */
     const ranges = new WeakMap<Endpoint, LengthRange>();

@@ -4,6 +4,7 @@ import { defineScorer } from "../../core/contract/plugin.ts";
 export default defineScorer({
   type: "kv-cache-utilization",
   summary: "Prefers the endpoint with the most free KV cache.",
+  needs: () => [{ reported: ["kvUsage"], lack: "no replica reports how full its KV cache is, so it has no opinion" }],
   create: () => ({
     score: (_request, candidates, load) =>
       candidates.map(({ slot }) => {

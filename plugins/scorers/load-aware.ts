@@ -11,6 +11,7 @@ export default defineScorer({
   type: "load-aware",
   summary: "Prefers endpoints without a queue of their own, then shorter queues, on a fixed scale.",
   options,
+  needs: () => [{ reported: ["waiting"], lack: "no replica reports how many requests wait in its queue, so it has no opinion" }],
   create: ({ threshold }) => ({
     score: (_request, candidates, load) =>
       candidates.map(({ slot }) => {

@@ -1,5 +1,5 @@
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { Nearness, placeOptions } from "../filters/topology-place.ts";
+import { Nearness, placeNeeds, placeOptions } from "../filters/topology-place.ts";
 
 /** By level: host, rack, zone, region, none; the reference router's numbers. They follow the bandwidth between two such places. */
 const SCORES = [1, 0.2, 0.05, 0.02, 0] as const;
@@ -9,6 +9,7 @@ export default defineScorer({
   type: "topology-scorer",
   summary: "Prefers endpoints near to where the request asks, or where the router is: host, rack, zone, region.",
   options: placeOptions,
+  needs: ({ labels }) => placeNeeds(labels),
   create(place) {
     const nearness = new Nearness(place);
     return {

@@ -44,6 +44,7 @@ export default defineSource({
   type: "dcgm",
   summary: "Reads GPU utilization from an NVIDIA DCGM exporter beside each replica.",
   gives: [GPU_UTILIZATION],
+  reports: [],
   options,
   tls: ({ tls }) => tls,
   create: (settings, { name }) => ({

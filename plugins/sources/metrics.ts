@@ -81,6 +81,7 @@ export default defineSource({
   type: "metrics",
   summary: "Reads a replica's Prometheus metrics: queue depth, running requests, KV-cache use and size, adapters in use, sleep.",
   runsByDefault: true,
+  reports: ["waiting", "running", "kvUsage"],
   options,
   tls: ({ tls }) => tls,
   create(settings, host) {

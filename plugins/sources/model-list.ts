@@ -20,6 +20,7 @@ export default defineSource({
   type: "model-list",
   summary: "Reads which models and adapters a replica serves (/v1/models).",
   runsByDefault: true,
+  reports: [],
   options,
   create: ({ periodMs }) => ({
     path: "/v1/models",

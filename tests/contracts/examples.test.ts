@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { readJsonBody } from "../../core/body/json-body.ts";
 import type { EndpointRecord } from "../../core/contract/detector.ts";
+import type { Need } from "../../core/contract/need.ts";
 import type { SharedFacts } from "../../core/contract/slots/shared.ts";
 import type { Tap } from "../../core/contract/slots/tap.ts";
 import * as kit from "../../core/contract/test-kit.ts";
@@ -83,6 +84,10 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
   },
   settled: (settled) => settled(outcome) === undefined,
   status: (status) => Object.keys(status(undefined) as object).length === 1,
+  needs(needs) {
+    const [need] = needs({ label: "gpu" }) as readonly Need[];
+    return need!.labelled!({ gpu: "h100" }) && !need!.labelled!({}) && need!.lack.startsWith("no replica");
+  },
   finished: (finished, said) => finished(outcome) === undefined && said.length === 1,
 };
 

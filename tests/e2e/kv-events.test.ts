@@ -97,6 +97,8 @@ describe("events of replicas' caches", () => {
     await waitUntil(() => replica(engine!).promises.right > 0);
     engine!.lie = 0;
     for (let i = 0; i < 5; i++) await ask({ prompt: prompt("one") });
+    // An event that explains it could still come.
+    await waitUntil(() => replica(engine!).promises.tooMuch === 5);
     assert.equal(replica(engine!).standing, "not-believed");
     assert.equal(replica(engine!).why, "responses report less than it promised");
     assert.deepEqual(
@@ -107,6 +109,27 @@ describe("events of replicas' caches", () => {
     for (let i = 0; i < 14; i++) await ask({ prompt: prompt("one") });
     assert.equal(replica(engine!).standing, "believed");
     assert.equal(replica(engine!).losses, 1);
+  });
+
+  it("keep it where later events say that what they promised was evicted before the request began", async () => {
+    await start(1);
+    await followed();
+    const [engine] = engines;
+    for (let i = 0; i < 3; i++) await ask({ prompt: prompt("one") });
+    await learned(1);
+    await waitUntil(() => replica(engine!).promises.right > 0);
+    const { right } = replica(engine!).promises;
+    engine!.begins = () => engine!.evict(prompt("one"), 3);
+    for (let i = 0; i < 8; i++) await ask({ prompt: prompt("one") });
+    await waitUntil(() => replica(engine!).promises.evicted === 8);
+    const { standing, promises, losses } = replica(engine!);
+    assert.deepEqual([standing, promises.tooMuch, promises.right, losses], ["believed", 0, right, 0]);
+    // So much of the prompt was there all the time: reporting less is not explained by the evictions.
+    engine!.lie = 0;
+    engine!.begins = () => engine!.evict(prompt("one"), 20);
+    for (let i = 0; i < 5; i++) await ask({ prompt: prompt("one") });
+    await waitUntil(() => replica(engine!).promises.tooMuch === 5);
+    assert.deepEqual([replica(engine!).standing, replica(engine!).promises.evicted, log.length], ["not-believed", 8, 1]);
   });
 
   it("lose their voice where nothing is told of what is stored", async () => {

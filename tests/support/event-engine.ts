@@ -15,6 +15,8 @@ export class EventEngine {
   isMute = false;
   /** Whether it answers GET /kv_event_sources and renders prompts. */
   isOld = false;
+  /** Called before a request is answered: what happens between the decision and its begin. */
+  begins: () => void = () => {};
   #hashes = new Map<string, bigint>();
   #nextHash = 2n ** 60n;
   #time = 1;
@@ -73,6 +75,7 @@ export class EventEngine {
     if (path === "/kv_event_sources") return this.isOld ? '{"error":"none"}' : this.publisher.sources;
     const tokens = tokensOf(JSON.parse(body.toString()) as Asked);
     if (path.endsWith("/render")) return JSON.stringify([{ token_ids: tokens, features: null }]);
+    this.begins();
     const cached = Math.min(this.#cached(tokens), Math.floor((tokens.length - 1) / BLOCK_TOKENS) * BLOCK_TOKENS);
     this.#store(tokens);
     const details = { cached_tokens: this.lie ?? cached };

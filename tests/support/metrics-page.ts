@@ -93,6 +93,7 @@ const SHARED_VIEW = {
   messages: { sent: 1, heard: 1, lost: 0, dropped: 0 },
   refused: { "too long": 0, "without the common secret": 0, unreadable: 0, "of another time": 0 },
   facts: { read: 1, unknown: 0, wrong: 0 },
+  ...{ apart: [], hasMoreApart: false },
 };
 
 /** A clock whose timers run once, at once. */
@@ -155,6 +156,7 @@ function usedEvents(): ShownEvents {
     settings: kvEventsSection.schema.parse({}),
     caches: { all: () => [new ReplicaCache(makeEndpoints(1)[0]!, () => undefined)] },
     rendering: { counts: { learned: 1, failed: 0, dropped: 0 } },
+    hasIndex: true,
   };
 }
 

@@ -45,7 +45,7 @@ export function makeShownConfig(changes: Partial<RunningConfig> = {}, warnings: 
   const shown: Partial<RunningConfig> = {
     generation: 1,
     overlay: NO_OVERLAY,
-    loaded: { warnings } as unknown as LoadedConfig,
+    loaded: { warnings, config: { pool: { name: "none of the test's" } }, pools: [] } as unknown as LoadedConfig,
     lastReload: undefined,
     restored: undefined,
     confirmedAtMs: STARTED_AT_S * 1000,

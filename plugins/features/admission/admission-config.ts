@@ -1,3 +1,4 @@
+import { problemAt } from "../../../config/read/problems.ts";
 import { section, writtenOf } from "../../../config/schema/section.ts";
 import { headerName } from "../../../config/schema/values.ts";
 import type { Section } from "../../../config/section.ts";
@@ -74,7 +75,17 @@ export const admissionSection = {
     .describe("Lets requests wait at the router while no replica has room for them. Default: they go to the engines' own queues.")
     .optional() as z.ZodType<Written>,
   of: (features: FeatureConfigs) => features.get("admission") as Config,
-  read: (written: Written, { objectives }): Config => written && { ...written, objectives },
+  read(written: Written, { objectives, router, warnings }): Config {
+    if (written?.overridesPriority === true && written.enginePriority === "off") {
+      const at = ["spec", "admission", "overridesPriority"];
+      const finding = {
+        found: "overridesPriority without enginePriority",
+        wanted: "enginePriority: lower-first or higher-first",
+      };
+      warnings.push(problemAt(router.positionOf(at), at, finding));
+    }
+    return written && { ...written, objectives };
+  },
   needs: (config) => (config === undefined ? [] : [DEFAULT_ADMISSION]),
   written: (config) => {
     if (config === undefined) return undefined;

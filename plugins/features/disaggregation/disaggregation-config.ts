@@ -1,12 +1,14 @@
+import { problemAt } from "../../../config/read/problems.ts";
 import { profileRefs, unguarded, type WrittenProfile } from "../../../config/schema/profile.ts";
 import { section, writtenOf } from "../../../config/schema/section.ts";
 import { instanceName } from "../../../config/schema/values.ts";
-import type { Section } from "../../../config/section.ts";
+import { type ConfigAround, listedEndpoints, type Section } from "../../../config/section.ts";
 import type { LegRole } from "../../../core/contract/decision.ts";
 import { z } from "../../../core/contract/options.ts";
 import type { PoolRoles, ProfileConfig } from "../../../core/router-config.ts";
 import { time } from "../../../core/settings/row.ts";
 import type { DeciderConfig } from "./decider.ts";
+import { LABEL_SOME, Roles } from "./roles.ts";
 import { TRANSFERS } from "./transfers/list.ts";
 
 const TIMES = {
@@ -65,6 +67,24 @@ export interface DisaggregationConfig extends Spec, Readonly<Record<LegRole, Pro
 
 type Config = DisaggregationConfig | undefined;
 
+/** Of endpoints that the config lists, as far as it lists all of them. */
+function warnOfRoles(around: ConfigAround): void {
+  const { router, warnings } = around;
+  const endpoints = listedEndpoints(around);
+  if (endpoints === undefined) return;
+  const roles = new Roles(rolesIn(router.document));
+  const has = (isRole: Roles["isPrefill"]) => endpoints.some(isRole);
+  const missing = [...(has(roles.isPrefill) ? [] : ["processes prompts"]), ...(has(roles.isDecode) ? [] : ["generates answers"])];
+  if (missing.length === 0) return;
+  const at = ["spec", "disaggregation"];
+  const found = `spec.disaggregation, which makes no pairs: no endpoint ${missing.join(", and none ")}`;
+  warnings.push(problemAt(router.positionOf(at, "key"), at, { found, wanted: "endpoints for both", hint: LABEL_SOME }));
+}
+
+function rolesIn(document: unknown): PoolRoles | undefined {
+  return (document as { readonly spec: { readonly pool: { readonly roles?: PoolRoles } } }).spec.pool.roles;
+}
+
 const LEGS = ["prefill", "decode"] as const satisfies readonly LegRole[];
 const pathOf = (leg: LegRole) => `disaggregation.${leg}`;
 
@@ -79,11 +99,12 @@ export const disaggregationSection = {
     .optional() as z.ZodType<Written>,
   beside: (written: Written, other: Written): Written =>
     written && { ...written, prefill: written.prefill ?? other?.prefill, decode: written.decode ?? other?.decode },
-  read(written: Written, { router, readProfile }): Config {
+  read(written: Written, around): Config {
     if (written === undefined) return undefined;
-    const { pool } = (router.document as { readonly spec: { readonly pool: { readonly roles?: PoolRoles } } }).spec;
+    const { router, readProfile } = around;
+    warnOfRoles(around);
     const read = (leg: LegRole) => written[leg] && readProfile({ name: leg, ...written[leg] }, ["spec", "disaggregation", leg]);
-    return { ...written, prefill: read("prefill"), decode: read("decode"), roles: pool.roles };
+    return { ...written, prefill: read("prefill"), decode: read("decode"), roles: rolesIn(router.document) };
   },
   profiles: (config: Config) =>
     LEGS.flatMap((leg) => {

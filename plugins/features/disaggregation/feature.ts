@@ -55,7 +55,7 @@ export default sectionFeature({
       },
       configured: (active) => planning.use(active),
       status: (rule) => (rule === undefined ? { pairs: status() } : {}),
-      warnings: () => pairsWarnings(status()),
+      warnings: () => pairsWarnings(tally, planning.roles, host.facts().endpoints),
       metrics: () => pairsMetrics(tally),
     };
   },

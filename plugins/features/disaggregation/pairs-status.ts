@@ -1,6 +1,7 @@
-import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { type Endpoint, isServing } from "../../../core/contract/endpoint.ts";
+import { whole } from "../../../core/report/number-text.ts";
 import type { PairsTally } from "./pairs-tally.ts";
-import type { Roles } from "./roles.ts";
+import { LABEL_SOME, type Roles } from "./roles.ts";
 
 export type PairsStatus = Readonly<ReturnType<typeof pairsStatus>>;
 
@@ -20,14 +21,30 @@ export function pairsStatus(transfer: string, tally: PairsTally, roles: Roles, e
   };
 }
 
-/** What keeps pairs from being made, in sentences. */
-export function pairsWarnings({ prefill, decode }: PairsStatus): readonly string[] {
+/** So many pairs that failed, and none that did not, are no accident. */
+const LEAST_FAILED = 5;
+
+/** What keeps pairs from being made, in sentences; not that a role is not ready where no endpoint serves at all: another warning says that. */
+export function pairsWarnings(tally: PairsTally, roles: Roles, endpoints: readonly Endpoint[]): readonly string[] {
+  const isReady = endpoints.some(isServing);
   const missing = [
-    ...(prefill.length === 0 ? ["processes prompts (prefill)"] : []),
-    ...(decode.length === 0 ? ["generates answers (decode)"] : []),
+    ...missingRole("processes prompts (prefill)", endpoints.filter(roles.isPrefill), isReady),
+    ...missingRole("generates answers (decode)", endpoints.filter(roles.isDecode), isReady),
   ];
-  return missing.map(
-    (role) =>
-      `spec.disaggregation makes no pairs: no endpoint ${role}. Label some with llm-d.ai/role, or name them in spec.pool.roles.`,
-  );
+  const whys = missing.length === 0 ? allFailed(tally) : missing;
+  return whys.map((why) => `spec.disaggregation makes no pairs: ${why}`);
+}
+
+function missingRole(role: string, endpoints: readonly Endpoint[], isAnyReady: boolean): readonly string[] {
+  if (endpoints.length === 0) return [`no endpoint ${role}. ${LABEL_SOME}`];
+  if (!isAnyReady || endpoints.some(({ isAvailable }) => isAvailable)) return [];
+  return [`no endpoint that ${role} is ready, so each request has one replica for all of it.`];
+}
+
+function allFailed({ paired, failed, causes }: PairsTally): readonly string[] {
+  if (paired > 0 || failed < LEAST_FAILED) return [];
+  const [most = ""] = [...causes].sort(([, one], [, other]) => other - one).map(([cause]) => cause);
+  return [
+    `all ${whole(failed)} so far have failed (${most}): is spec.disaggregation.transfer what the engines are started with?`,
+  ];
 }

@@ -11,7 +11,10 @@ const ROLE_LABEL = "llm-d.ai/role";
 const PREFILL: ReadonlySet<string> = new Set(["prefill", "encode-prefill", "prefill-decode", "both", "encode-prefill-decode"]);
 const DECODE: ReadonlySet<string> = new Set(["decode", "prefill-decode", "both", "encode-prefill-decode"]);
 
-type IsRole = (endpoint: Endpoint) => boolean;
+/** What mends it where no endpoint has a role. */
+export const LABEL_SOME = `Label some with ${ROLE_LABEL}, or name them in spec.pool.roles.`;
+
+type IsRole = (endpoint: Pick<Endpoint, "labels">) => boolean;
 
 /** What the endpoints of a pool may do of a request. */
 export class Roles {
@@ -50,7 +53,7 @@ function selected(...selectors: readonly (LabelSelector | undefined)[]): IsRole 
   return ({ labels }) => tests.some((isMatch) => isMatch(labels));
 }
 
-function roleFilter(role: LegRole, isRole: IsRole): Named<Filter> {
+function roleFilter(role: LegRole, isRole: (endpoint: Endpoint) => boolean): Named<Filter> {
   const message = `No replica may ${role === "decode" ? "generate answers" : "process prompts"}: label one with ${ROLE_LABEL}: ${role}, or name it in spec.pool.roles.`;
   return {
     name: `${role}-role`,

@@ -1,5 +1,6 @@
+import { problemAt } from "../../../config/read/problems.ts";
 import { orElse, section, writtenOf } from "../../../config/schema/section.ts";
-import type { Section } from "../../../config/section.ts";
+import { listedEndpoints, type Section } from "../../../config/section.ts";
 import { z } from "../../../core/contract/options.ts";
 import { count, defaultsOf, onOff, seconds, share, type ValuesOf } from "../../../core/settings/row.ts";
 import type { FeatureConfigs } from "../../../core/settings.ts";
@@ -47,6 +48,17 @@ export const ejectionSection = {
     DEFAULT_EJECTION,
   ),
   of: (features: FeatureConfigs) => (features.get("ejection") ?? DEFAULT_EJECTION) as EjectionSettings,
-  read: (written: EjectionSettings) => written,
+  read(written: EjectionSettings, around): EjectionSettings {
+    const count = listedEndpoints(around)?.length ?? 0;
+    if (written.isOn && count > 1 && written.maxShare * count < 1) {
+      const at = ["spec", "ejection", "maxShare"];
+      const finding = {
+        found: `a share of ${count} endpoints that is less than one: none is ever ejected`,
+        wanted: `${1 / count} or more, or ejection: false`,
+      };
+      around.warnings.push(problemAt(around.router.positionOf(at), at, finding));
+    }
+    return written;
+  },
   written: ({ isOn, ...settings }) => isOn && writtenOf(EJECTION, settings),
 } satisfies Section<EjectionSettings, EjectionSettings> & { readonly of: unknown };

@@ -1,12 +1,9 @@
-import type { Instance } from "../../../config/plugins/listed.ts";
-import { trialHost } from "../../../config/plugins/trial-host.ts";
-import { didYouMean, quoted, type Report } from "../../../config/read/problems.ts";
+import { type ParserMade, parsersMade } from "../../../config/plugins/parser-made.ts";
+import { didYouMean, type Finding, problemAt, quoted } from "../../../config/read/problems.ts";
 import { section, writtenOf } from "../../../config/schema/section.ts";
 import { urlPath } from "../../../config/schema/values.ts";
-import type { Section } from "../../../config/section.ts";
+import type { ConfigAround, Section } from "../../../config/section.ts";
 import { z } from "../../../core/contract/options.ts";
-import type { Parser } from "../../../core/contract/parser.ts";
-import { thrownMessage } from "../../../core/contract/thrown-text.ts";
 import { seconds, time, type ValuesOf } from "../../../core/settings/row.ts";
 import type { FeatureConfigs } from "../../../core/settings.ts";
 
@@ -43,39 +40,43 @@ export const keepAliveSection = {
     .describe("What clients get while a replica is silent inside an event stream, or before one. Default nothing.")
     .optional() as z.ZodType<Config>,
   of: (features: FeatureConfigs) => features.get("keepAlive") as Config,
-  read(written: Config, { listed, instances, router }): Config {
+  read(written: Config, around): Config {
+    const { listed } = around;
     // Not while a plugin has problems, because the path may be that one's.
     const isKnown = !listed.hasNamelessBroken && listed.brokenNames.size === 0;
-    if (written !== undefined && isKnown) checkPaths(written, instances(), router.report);
+    if (written !== undefined && isKnown) checkPaths(written, around);
     return written;
   },
   written: (config) => config && writtenOf(KEEP_ALIVE, config),
 } satisfies Section<Config, Config> & { readonly of: unknown };
 
-/** Reports every path of `spec.keepAlive` that no parser serves: nothing would ever be sent there. */
-function checkPaths(keepAlive: KeepAliveSettings, instances: readonly Instance[], report: Report): void {
-  // Only a parser itself knows its paths, so each one is made for a moment. One that can't be made is reported there.
-  const routes = instances.filter(({ definition }) => definition.kind === "parser").map(routesOf);
-  if (routes.includes(undefined)) return;
-  const served = new Set(routes.flatMap((list = []) => list.map(({ path }) => path)));
+/**
+ * Reports every path of `spec.keepAlive` that no parser serves: nothing would ever be sent there. Warns of one whose responses are no event
+ * streams, and of one where no head can be sent early.
+ */
+function checkPaths(keepAlive: KeepAliveSettings, { instances, router, warnings }: ConfigAround): void {
+  const parsers = parsersMade(instances());
+  if (parsers === undefined) return;
+  // The last one that serves a path has it.
+  const served = new Map(parsers.flatMap((parser) => parser.routes.map(({ path }) => [path, parser] as const)));
   for (const [index, path] of keepAlive.paths.entries()) {
-    if (served.has(path)) continue;
-    const finding = { found: `${quoted(path)}, which no parser serves`, wanted: `one of: ${[...served].join(", ")}` };
-    report(["spec", "keepAlive", "paths", index], { ...finding, hint: didYouMean(path, served) });
+    const parser = served.get(path);
+    const at = ["spec", "keepAlive", "paths", index];
+    if (parser === undefined) {
+      const finding = { found: `${quoted(path)}, which no parser serves`, wanted: `one of: ${[...served.keys()].join(", ")}` };
+      router.report(at, { ...finding, hint: didYouMean(path, served.keys()) });
+      continue;
+    }
+    const finding = uselessAt(path, parser, keepAlive);
+    if (finding !== undefined) warnings.push(problemAt(router.positionOf(at), at, finding));
   }
 }
 
-function routesOf({ entry, definition, path, report }: Instance): Parser["routes"] | undefined {
-  const stopping = new AbortController();
-  try {
-    const parser = definition.create(entry.parameters, trialHost(entry, stopping.signal)) as Parser;
-    const { routes } = parser;
-    parser.dispose?.();
-    return routes;
-  } catch (thrown) {
-    report(path, { found: "a parser that can't be made", hint: thrownMessage(thrown) });
-    return undefined;
-  } finally {
-    stopping.abort();
-  }
+function uselessAt(path: string, { responses, instance }: ParserMade, { beforeHeadMs }: KeepAliveSettings): Finding | undefined {
+  if (responses?.[path]?.events !== undefined) return undefined;
+  const wanted = "a path with event streams, such as /v1/chat/completions";
+  if (responses?.[path] !== undefined) return { found: `${quoted(path)}, whose responses are no event streams`, wanted };
+  if (beforeHeadMs === 0) return undefined;
+  const found = `beforeHeadMs for ${quoted(path)}, of whose responses the parser ${quoted(instance.entry.name)} knows nothing, so that no head is sent early there`;
+  return { found, wanted };
 }

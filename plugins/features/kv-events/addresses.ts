@@ -4,6 +4,7 @@ import type { EventAddress } from "./publisher.ts";
 
 /** The most engines behind one replica. */
 const MOST_RANKS = 64;
+const MOST_PORT = 65_535;
 
 /** The address of a replica's events by the config; undefined where the replica itself has to be asked. Throws an Error for a bad label. */
 export function configuredAddresses(endpoint: Endpoint, settings: KvEventsSettings): readonly EventAddress[] | undefined {
@@ -62,14 +63,14 @@ function sourcesIn(document: unknown): readonly Source[] {
     if (typeof value !== "object" || value === null) return [];
     const source = value as Readonly<Record<string, unknown>>;
     const rank = Number(source["data_parallel_rank"] ?? key);
-    return [{ rank: Number.isSafeInteger(rank) && rank >= 0 ? rank : 0, source }];
+    return [{ rank: Number.isSafeInteger(rank) && rank >= 0 && rank <= MOST_PORT ? rank : 0, source }];
   });
 }
 
 function portIn(endpoint: unknown): number | undefined {
   const [, port] = typeof endpoint === "string" ? (/^tcp:\/\/.*:(\d{1,5})$/.exec(endpoint) ?? []) : [];
   const number = Number(port);
-  return number > 0 && number < 65_536 ? number : undefined;
+  return number > 0 && number <= MOST_PORT ? number : undefined;
 }
 
 const LABEL = /^(?:(?:tcp:\/\/)?(\[[0-9a-f:.]+\]|[A-Za-z0-9._*-]+):)?(\d{1,5})$/i;
@@ -78,7 +79,8 @@ const LABEL = /^(?:(?:tcp:\/\/)?(\[[0-9a-f:.]+\]|[A-Za-z0-9._*-]+):)?(\d{1,5})$/
 function addressIn(value: string, endpoint: Endpoint, label: string): EndpointUrl {
   const [, host = "*", port] = LABEL.exec(value) ?? [];
   const number = Number(port);
-  if (!(number > 0 && number < 65_536)) throw new Error(`its label ${label} is no port and no address such as tcp://host:5557`);
+  if (!(number > 0 && number <= MOST_PORT))
+    throw new Error(`its label ${label} is no port and no address such as tcp://host:5557`);
   return at(host === "*" ? endpoint.url.hostname : host.replace(/^\[|\]$/g, ""), number);
 }
 
@@ -91,6 +93,7 @@ function nextTo(url: EndpointUrl, more: number): EndpointUrl {
 }
 
 function at(hostname: string, port: number): EndpointUrl {
+  if (port > MOST_PORT) throw new Error(`with a port for each of its ranks its events are at ports beyond ${MOST_PORT}`);
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return { href: `tcp://${host}:${port}`, hostname, port, isTls: false, hostHeader: `${host}:${port}`, basePath: "" };
 }

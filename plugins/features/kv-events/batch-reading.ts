@@ -55,7 +55,7 @@ export class BatchReading {
       return read();
     } catch {
       this.malformed += 1;
-      this.blocks.forget(false);
+      this.blocks.forget(false, "unreadable");
       return true;
     }
   }

@@ -1,3 +1,4 @@
+import { problemAt } from "../../../config/read/problems.ts";
 import { section, writtenOf } from "../../../config/schema/section.ts";
 import type { Section } from "../../../config/section.ts";
 import { z } from "../../../core/contract/options.ts";
@@ -46,6 +47,18 @@ const kvEvents = section(
 
 type Written = KvEventsSettings | undefined;
 
+const WITHOUT_PLACE = "both, or neither: a replica that is asked where its events are says the rest itself";
+
+/** What counts only beside a place that the config names. */
+function uselessIn({ port, label, replayPort, replayLabel, ranks }: KvEventsSettings): readonly string[] {
+  const hasPlace = port > 0 || label !== "";
+  return [
+    ...(replayPort > 0 && !hasPlace ? ["replayPort"] : []),
+    ...(replayLabel !== "" && !hasPlace ? ["replayLabel"] : []),
+    ...(ranks > 1 && !hasPlace ? ["ranks"] : []),
+  ];
+}
+
 /** `spec.kvEvents`. */
 export const kvEventsSection = {
   key: "kvEvents",
@@ -55,6 +68,13 @@ export const kvEventsSection = {
       "Follows what vLLM and SGLang publish of their caches (docs/kv-events.md), and believes it while responses confirm it. Default: off.",
     )
     .optional() as z.ZodType<Written>,
-  read: (written: Written) => written,
+  read(written: Written, { router, warnings }): Written {
+    for (const key of written === undefined ? [] : uselessIn(written)) {
+      const at = ["spec", "kvEvents", key];
+      const finding = { found: `${key} without port or label`, wanted: WITHOUT_PLACE };
+      warnings.push(problemAt(router.positionOf(at), at, finding));
+    }
+    return written;
+  },
   written: (config) => config && writtenOf(KV_EVENTS, config),
 } satisfies Section<Written, Written>;

@@ -3,9 +3,10 @@ import type { Outcome } from "../../../core/contract/outcome.ts";
 import { whole } from "../../../core/report/number-text.ts";
 import type { KvEvents } from "./kv-events.ts";
 import { type KvEventsStatus, type Standing, standingOf, whyOf } from "./kv-events-status.ts";
+import type { ReplicaCache } from "./replica-cache.ts";
 
 /** What is shown of it. */
-export interface ShownEvents extends Pick<KvEvents, "settings"> {
+export interface ShownEvents extends Pick<KvEvents, "settings" | "hasIndex"> {
   readonly caches: Pick<KvEvents["caches"], "all">;
   readonly rendering: Pick<KvEvents["rendering"], "counts">;
 }
@@ -53,6 +54,7 @@ export function kvEventsMetrics({ settings, caches, rendering }: ShownEvents): r
       labels: ["endpoint", "result"],
       samples: all.flatMap(({ endpoint, voice }) => [
         { values: [endpoint.name, "right"], value: voice.right },
+        { values: [endpoint.name, "evicted"], value: voice.evicted },
         ...Object.entries(voice.wrong).map(([result, value]) => ({ values: [endpoint.name, result.replace("-", "_")], value })),
       ]),
     },
@@ -70,13 +72,32 @@ export function kvEventsMetrics({ settings, caches, rendering }: ShownEvents): r
   ];
 }
 
-/** Replicas whose events are not followed, or not believed. */
-export function kvEventsWarnings({ settings, caches }: ShownEvents): readonly string[] {
+/** So many prompts that nobody could render, and none that was, are no accident. */
+const LEAST_FAILED = 5;
+
+/** Replicas whose events are not followed, not believed or not understood, and what keeps all of them from counting. */
+export function kvEventsWarnings({ settings, caches, rendering, hasIndex }: ShownEvents): readonly string[] {
   if (settings === undefined) return [];
-  return caches
-    .all()
-    .filter((cache) => ["not-believed", "not-followed"].includes(standingOf(cache)) && cache.endpoint.isAvailable)
-    .map((cache) => `The cache events of ${cache.endpoint.name} do not count: ${whyOf(cache)}.`);
+  const { learned, failed } = rendering.counts;
+  return [
+    ...(hasIndex ? [] : [NO_INDEX]),
+    ...(learned === 0 && failed >= LEAST_FAILED ? [NONE_RENDERED] : []),
+    ...caches
+      .all()
+      .filter((cache) => cache.endpoint.isAvailable && isOut(cache))
+      .map((cache) => `The cache events of ${cache.endpoint.name} do not count: ${whyOf(cache)}.`),
+  ];
+}
+
+const NO_INDEX =
+  "spec.kvEvents changes nothing: no plugin of the profile reads prompts. Use outstanding-work, prefix-cache or another that does.";
+const NONE_RENDERED =
+  "spec.kvEvents changes nothing: no replica says which tokens prompts are (POST .../render), so no event is known to be about one. vLLM 0.32 and newer do.";
+
+function isOut(cache: ReplicaCache): boolean {
+  const standing = standingOf(cache);
+  if (standing !== "partly-known") return standing !== "believed";
+  return cache.publishers.some(({ blocks }) => blocks.unknown === "unreadable" && !blocks.isWhole);
 }
 
 /** What events said of a request, and whether it was true. */

@@ -1,4 +1,6 @@
+import type { Unknown } from "./cache/engine-blocks.ts";
 import type { KvEvents } from "./kv-events.ts";
+import type { Publisher } from "./publisher.ts";
 import type { ReplicaCache } from "./replica-cache.ts";
 
 export type KvEventsStatus = Readonly<NonNullable<ReturnType<typeof kvEventsStatus>>>;
@@ -40,6 +42,7 @@ function rowOf(cache: ReplicaCache) {
       tooMuch: voice.wrong["too-much"],
       tooLittle: voice.wrong["too-little"],
       silent: voice.wrong.silent,
+      evicted: voice.evicted,
     },
     losses: voice.losses,
   };
@@ -57,6 +60,20 @@ const WRONGS = {
   silent: "it tells nothing of what it stores",
 } as const;
 
+/** What the router knows too little for, by whether it could have asked. */
+const UNKNOWN: Readonly<Record<Unknown, readonly [asked: string, unasked: string]>> = {
+  before: [
+    "its replay did not go back to its first batch: raise buffer_steps in its --kv-events-config",
+    "it had stored blocks before its events were followed: with a replay endpoint all of them would be known",
+  ],
+  missed: [
+    "its replay did not bring all batches that were missed: raise buffer_steps in its --kv-events-config",
+    "some of its batches were missed: with a replay endpoint they would be asked for",
+  ],
+  unreadable: ["a batch of its events can't be read, and may have been about any block", ""],
+  resized: ["its blocks have another size than before, although it did not restart", ""],
+};
+
 /** In a sentence without its subject, the replica; "" if there is nothing to say. */
 export function whyOf(cache: ReplicaCache): string {
   const { lack, publishers, voice } = cache;
@@ -65,5 +82,12 @@ export function whyOf(cache: ReplicaCache): string {
   if (!cache.isFollowed) return trouble || "it is asked where its events are";
   if (voice.isLost) return WRONGS[voice.lastWrong!];
   if (cache.isWhole) return "";
-  return trouble || "it had stored blocks before its events were followed: with a replay endpoint all of them would be known";
+  return trouble || publishers.map(unknownIn).find((why) => why !== "") || "";
+}
+
+function unknownIn({ address, blocks }: Publisher): string {
+  if (blocks.isCut) return "its cache has more blocks than are kept: raise maxBlocks in spec.kvEvents";
+  if (blocks.isWhole) return "";
+  const [asked, unasked] = UNKNOWN[blocks.unknown];
+  return address.replayUrl === undefined ? unasked || asked : asked;
 }

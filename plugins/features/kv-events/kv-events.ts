@@ -64,6 +64,11 @@ export class KvEvents implements CacheWitness {
     this.#sent.clear();
   }
 
+  /** Whether prompts are hashed: otherwise nobody asks what caches hold of them. */
+  get hasIndex(): boolean {
+    return this.#index !== undefined;
+  }
+
   about(chain: HashedChain): CacheTestimony | undefined {
     const known = this.known.find(chain);
     if (known === undefined) return undefined;

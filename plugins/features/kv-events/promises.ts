@@ -1,9 +1,17 @@
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import type { RouterHost } from "../../../core/router-host.ts";
 import type { KnownPart } from "./prompts/known-prompts.ts";
-import type { ReplicaCache } from "./replica-cache.ts";
+import type { Promised, ReplicaCache } from "./replica-cache.ts";
 import type { Testimony } from "./testimony.ts";
 import type { Wrong } from "./voice.ts";
+
+/** A promise that its response does not confirm. */
+interface Unkept {
+  readonly known: KnownPart;
+  readonly promised: Promised;
+  readonly promisedTokens: number;
+  readonly reportedTokens: number;
+}
 
 /** What of a request is looked at again when its events must have come. */
 interface Doubt {
@@ -12,8 +20,7 @@ interface Doubt {
   readonly dueAtMs: number;
   /** Since then an event had to come; NaN if none had to. */
   readonly sentAtMs: number;
-  /** The replica had more cached than was promised; undefined if it had not. */
-  readonly more: { readonly known: KnownPart; readonly tokens: number } | undefined;
+  readonly unkept: Unkept | undefined;
 }
 
 /** What was promised of one request, and what came of it. */
@@ -26,6 +33,7 @@ export interface KeptPromise {
 }
 
 const GRACE_MS = 1_000;
+/** Beyond it new ones are passed over: those that are there are looked at in any case. */
 const MOST_DOUBTS = 512;
 /** Beside one block: where a prompt's known part ends in tokens is an estimate. */
 const SLACK_SHARE = 0.02;
@@ -48,17 +56,17 @@ export class Promises {
     const { usage, times } = outcome;
     if (usage?.cachedTokens === undefined || !(usage.promptTokens > 0) || !cache.isFollowed) return;
     const { promptTokens, cachedTokens } = usage;
-    const size = cache.publishers[0]!.blocks.blockTokens || USUAL_BLOCK_TOKENS;
+    const size = sizeIn(cache) || USUAL_BLOCK_TOKENS;
     const sent = this.#host.clock.now() - (times.endMs - times.dispatchedMs);
     const isStored = promptTokens - cachedTokens >= 2 * size;
-    const more = this.#compare(outcome, cache, testimony, size);
-    if (more === undefined && !isStored) return;
+    const unkept = this.#compare(outcome, cache, testimony, size);
+    if (unkept === undefined && !isStored) return;
     this.#doubt({
       cache,
       generation: cache.endpoint.generation,
       dueAtMs: this.#host.clock.now() + GRACE_MS,
       sentAtMs: isStored ? sent : Number.NaN,
-      more,
+      unkept,
     });
   }
 
@@ -71,8 +79,8 @@ export class Promises {
     this.#doubts = [];
   }
 
-  /** Judges what can be judged now; returns what the replica had beyond the promise. */
-  #compare(outcome: Outcome, cache: ReplicaCache, testimony: Testimony | undefined, size: number): Doubt["more"] {
+  /** Judges what can be judged now; returns what the events of the next moment may explain. */
+  #compare(outcome: Outcome, cache: ReplicaCache, testimony: Testimony | undefined, size: number): Unkept | undefined {
     const { slot, name } = cache.endpoint;
     const promised = testimony?.promisedAt(slot);
     if (testimony === undefined || promised === undefined) return undefined;
@@ -81,16 +89,15 @@ export class Promises {
     const tokens = Math.min(promised.tokens, Math.floor((promptTokens - 1) / size) * size);
     const kept = { endpoint: name, promisedTokens: tokens, reportedTokens: cachedTokens };
     this.#kept.set(outcome, { ...kept, hasCounted: testimony.hasCounted(slot) });
-    const slack = size + SLACK_SHARE * tokens;
-    if (tokens > cachedTokens + slack) this.#judge(cache, "too-much");
-    else if (promised.isExact && !promised.isAll && cachedTokens > tokens + slack)
-      return { known: testimony.known, tokens: cachedTokens };
-    else if (testimony.known.tokens >= size) this.#judge(cache, undefined);
+    const slack = slackOf(tokens, size);
+    if (tokens > cachedTokens + slack || (promised.isExact && !promised.isAll && cachedTokens > tokens + slack))
+      return { known: testimony.known, promised, promisedTokens: tokens, reportedTokens: cachedTokens };
+    if (testimony.known.tokens >= size) this.#judge(cache, undefined);
     return undefined;
   }
 
   #doubt(doubt: Doubt): void {
-    if (this.#doubts.length >= MOST_DOUBTS) this.#doubts.shift();
+    if (this.#doubts.length >= MOST_DOUBTS) return;
     this.#doubts.push(doubt);
     this.#cancel ??= this.#host.clock.after(GRACE_MS, () => this.#lookAgain());
   }
@@ -105,16 +112,26 @@ export class Promises {
     if (next !== undefined) this.#cancel = this.#host.clock.after(Math.max(1, next.dueAtMs - nowMs), () => this.#lookAgain());
   }
 
-  #settle({ cache, generation, sentAtMs, more }: Doubt): void {
+  #settle({ cache, generation, sentAtMs, unkept }: Doubt): void {
     if (cache.endpoint.generation !== generation || !cache.isFollowed) return;
+    if (unkept !== undefined && unkept.promisedTokens > unkept.reportedTokens) return this.#settleTooMuch(cache, unkept);
     if (cache.heardAtMs < sentAtMs) return this.#judge(cache, "silent");
     if (cache.voice.lastWrong === "silent" && !Number.isNaN(sentAtMs)) this.#judge(cache, undefined);
-    if (more === undefined) return;
-    const size = cache.publishers[0]!.blocks.blockTokens;
-    const now = cache.promised(more.known);
+    if (unkept !== undefined) this.#settleTooLittle(cache, unkept);
+  }
+
+  /** What was evicted before the request began is told by later events: then the promise was true when it was made. */
+  #settleTooMuch(cache: ReplicaCache, { known, promised, promisedTokens, reportedTokens }: Unkept): void {
+    const tokens = Math.min(promisedTokens, cache.keptSince(promised.moment, known));
+    if (tokens > reportedTokens + slackOf(tokens, sizeIn(cache))) this.#judge(cache, "too-much");
+    else cache.voice.evicted += 1;
+  }
+
+  #settleTooLittle(cache: ReplicaCache, { known, reportedTokens }: Unkept): void {
+    const now = cache.promised(known);
     // Another request with the same prompt came between, and its events are here by now.
-    if (now === undefined || now.isAll || !now.isExact || now.tokens + size + SLACK_SHARE * more.tokens >= more.tokens) return;
-    this.#judge(cache, "too-little");
+    if (now === undefined || now.isAll || !now.isExact) return;
+    if (now.tokens + slackOf(reportedTokens, sizeIn(cache)) < reportedTokens) this.#judge(cache, "too-little");
   }
 
   #judge(cache: ReplicaCache, wrong: Wrong | undefined): void {
@@ -129,4 +146,13 @@ export class Promises {
       });
     else log.info("What a replica publishes of its cache is believed again", about);
   }
+}
+
+function sizeIn({ publishers }: ReplicaCache): number {
+  return publishers[0]!.blocks.blockTokens;
+}
+
+/** By how much a promise may be wrong. */
+function slackOf(tokens: number, blockTokens: number): number {
+  return blockTokens + SLACK_SHARE * tokens;
 }

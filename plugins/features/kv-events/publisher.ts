@@ -138,7 +138,7 @@ export class Publisher {
     else if (sequence < expected) {
       this.restarts += 1;
       this.#batches.last = undefined;
-      this.#forget(sequence === 0);
+      this.blocks.forget(sequence === 0);
       this.#options.emptied();
       if (sequence === 0) this.#batches.take(sequence, payload);
       else this.#missed(sequence, payload);
@@ -166,10 +166,6 @@ export class Publisher {
     if (sequence === 0) this.blocks.isWhole = true;
   }
 
-  #forget(isEmpty: boolean): void {
-    this.blocks.forget(isEmpty);
-  }
-
   /** What was published while nobody listened is asked for, from the last batch on: that one shows whether it is the same process. */
   #catchUp(): void {
     this.#stopReplay();
@@ -189,7 +185,7 @@ export class Publisher {
       }
       isFirst = false;
       // A gap in a replay is one of the publisher's own buffer.
-      if (this.#batches.last !== undefined && sequence !== this.#batches.last.sequence + 1) this.#forget(false);
+      if (this.#batches.last !== undefined && sequence !== this.#batches.last.sequence + 1) this.blocks.forget(false, "missed");
       this.#batches.take(sequence, payload);
     };
     const done = () => {
@@ -218,20 +214,20 @@ export class Publisher {
   #startAnew(): void {
     this.restarts += 1;
     this.#batches.last = undefined;
-    this.#forget(false);
+    this.blocks.forget(false);
     this.#options.emptied();
     this.#catchUp();
   }
 
   /** Nothing says what was missed, so what is known may be wrong. */
   #goOnWithout(why: string): void {
-    if (this.#batches.last !== undefined) this.#forget(false);
+    if (this.#batches.last !== undefined) this.blocks.forget(false, "missed");
     this.#batches.last = undefined;
     this.#caughtUp(why);
   }
 
   #goOnFrom(sequence: number): void {
-    this.#forget(false);
+    this.blocks.forget(false, "missed");
     this.#batches.last = { sequence: sequence - 1, time: Number.NaN };
   }
 

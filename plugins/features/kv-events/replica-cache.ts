@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { blockMoment } from "./cache/block-table.ts";
 import type { KnownPart } from "./prompts/known-prompts.ts";
 import type { Publisher } from "./publisher.ts";
 import { Voice } from "./voice.ts";
@@ -11,6 +12,8 @@ export interface Promised {
   readonly isAll: boolean;
   /** What is not promised is not there: all of the cache is known. */
   readonly isExact: boolean;
+  /** When it was promised, as `blockMoment` has it. */
+  readonly moment: number;
 }
 
 /** Of a cache so much is known that the rest does not matter. */
@@ -72,7 +75,22 @@ export class ReplicaCache {
       isAll &&= held === whole;
       sum += held * size;
     }
-    return { tokens: Math.floor(sum / this.publishers.length), isAll, isExact: this.isWhole };
+    return { tokens: Math.floor(sum / this.publishers.length), isAll, isExact: this.isWhole, moment: blockMoment() };
+  }
+
+  /** Tokens of the known part that have been there from that moment on until now: what was stored anew in between had been evicted. */
+  keptSince(moment: number, { prompt, tokens }: KnownPart): number {
+    let sum = 0;
+    for (const { blocks } of this.publishers) {
+      const size = blocks.blockTokens;
+      const keys = prompt.keys.get(size);
+      if (keys === undefined) continue;
+      const whole = Math.min(keys.length / 2, Math.floor(tokens / size));
+      let kept = 0;
+      while (kept < whole && blocks.heldSince(keys[2 * kept]!, keys[2 * kept + 1]!, moment)) kept++;
+      sum += kept * size;
+    }
+    return Math.floor(sum / this.publishers.length);
   }
 
   /** When an event came last from any of its engines. */

@@ -15,6 +15,8 @@ export class Voice {
   isLost = false;
   right = 0;
   readonly wrong: Record<Wrong, number> = { "too-much": 0, "too-little": 0, silent: 0 };
+  /** Promises that were too high because the blocks were evicted behind them: they count neither for the replica nor against it. */
+  evicted = 0;
   losses = 0;
   lastWrong: Wrong | undefined;
   #score = 0;

@@ -6,7 +6,7 @@ import { CHAINED_KEY, SessionIds } from "./session-ids.ts";
 import { Sessions } from "./sessions.ts";
 import { sessionsSection } from "./sessions-config.ts";
 import { sessionMetrics } from "./sessions-metrics.ts";
-import { sessionsStatus } from "./sessions-status.ts";
+import { gateWarnings, sessionsStatus } from "./sessions-status.ts";
 import { sessionLines, sessionRows } from "./sessions-text.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 
@@ -32,6 +32,7 @@ export default sectionFeature({
         shared.follow(endpoints);
       },
       status: (rule) => (rule === undefined ? { sessions: sessionsStatus(sessions, line, host.clock.now()) } : {}),
+      warnings: ({ pool }) => (config?.gate === true ? gateWarnings(pool.endpoints, host.load.cacheTokens) : []),
       metrics: () => sessionMetrics(sessions, line),
       closed: () => {
         line.close();

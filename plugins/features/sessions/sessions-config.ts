@@ -1,3 +1,4 @@
+import { problemAt } from "../../../config/read/problems.ts";
 import { section, writtenOf } from "../../../config/schema/section.ts";
 import { headerName } from "../../../config/schema/values.ts";
 import type { Section } from "../../../config/section.ts";
@@ -59,6 +60,9 @@ const sessions = section(
 
 type Written = SessionSettings | undefined;
 
+const AT = ["spec", "sessions"];
+const KNOWS_NONE = { found: "sessions that nothing tells apart", wanted: "byPrompt: true, or headers or bodyKeys that have ids" };
+
 /** `spec.sessions`. */
 export const sessionsSection = {
   key: "sessions",
@@ -66,6 +70,10 @@ export const sessionsSection = {
   schema: sessions
     .describe("Learns which requests are turns of one session: who is on which replica, how large, idle since. Default: off.")
     .optional() as z.ZodType<Written>,
-  read: (written: Written) => written,
+  read(written: Written, { router, warnings }): Written {
+    if (written !== undefined && !written.byPrompt && written.headers.length === 0 && written.bodyKeys.length === 0)
+      warnings.push(problemAt(router.positionOf(AT), AT, KNOWS_NONE));
+    return written;
+  },
   written: (config) => config && writtenOf(SESSIONS, config),
 } satisfies Section<Written, Written>;

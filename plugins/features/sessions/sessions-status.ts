@@ -1,3 +1,4 @@
+import { type Endpoint, isServing } from "../../../core/contract/endpoint.ts";
 import type { GatedLine } from "./gate/gated-line.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -58,3 +59,10 @@ function shown(session: Session, nowMs: number) {
 }
 
 const known = (count: number) => (Number.isNaN(count) ? null : count);
+
+/** `cacheTokens`: of replicas' caches, by slot; undefined for one that does not say. */
+export function gateWarnings(endpoints: readonly Endpoint[], cacheTokens: readonly (number | undefined)[]): readonly string[] {
+  const serving = endpoints.filter(isServing);
+  if (serving.length === 0 || serving.some(({ slot }) => cacheTokens[slot] !== undefined)) return [];
+  return ["spec.sessions.gate holds no turn back: no replica's metrics say how large its cache is."];
+}

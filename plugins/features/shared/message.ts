@@ -6,7 +6,7 @@ import { MOST_MESSAGE_CHARS } from "./link.ts";
 // not know are passed over. A release that gives a known field another meaning raises VERSION, which is a part of the channel's name.
 
 export const VERSION = 1;
-const DIGEST_CHARS = 43;
+export const DIGEST_CHARS = 43;
 const MOST_FACTS = 20_000;
 const MOST_REPLICAS = 4_096;
 const MOST_URL_CHARS = 2_048;
@@ -35,6 +35,15 @@ export interface Batch {
 /** Why a message is not read. */
 export type Refusal = "too long" | "without the common secret" | "unreadable" | "of another time";
 
+/** A message that is not read. */
+export interface Refused {
+  readonly refusal: Refusal;
+  /** Who says that it is his; "" for nobody. */
+  readonly from: string;
+  /** By so much the clock of the router is before this one's, where that is why. */
+  readonly aheadMs: number;
+}
+
 /** Without a secret, no digest goes before it. */
 export function sealed(batch: Batch, secret: string | undefined): string {
   const json = JSON.stringify(batch);
@@ -57,19 +66,33 @@ export function sentAtMs(message: string): number {
   return Number(/"nowMs":([\d.]+)/.exec(message.slice(0, 500))?.[1]);
 }
 
-export function opened(message: string, secret: string | undefined, wallMs: number): Batch | Refusal {
-  if (message.length > MOST_MESSAGE_CHARS) return "too long";
+export function opened(message: string, secret: string | undefined, wallMs: number): Batch | Refused {
+  const refused = (refusal: Refusal, aheadMs = 0): Refused => ({ refusal, from: senderOf(message, secret), aheadMs });
+  if (message.length > MOST_MESSAGE_CHARS) return refused("too long");
   const json = secret === undefined ? message : message.slice(DIGEST_CHARS);
   if (secret !== undefined && !isHmac(message.slice(0, DIGEST_CHARS), secret, `facts ${json}`))
-    return "without the common secret";
+    return refused("without the common secret");
   try {
     const batch = batchOf(JSON.parse(json));
     // Without a secret it is of this machine, whose clock is the hearer's; last words were written at any time.
     if (secret === undefined) return { ...batch, wallMs };
-    return Math.abs(batch.wallMs - wallMs) > MOST_SKEW_MS ? "of another time" : batch;
+    const aheadMs = aheadOf(batch.wallMs, wallMs);
+    return aheadMs === undefined ? batch : refused("of another time", aheadMs);
   } catch {
-    return "unreadable";
+    return refused("unreadable");
   }
+}
+
+/** By how much a clock is before this router's, if that is too much for either to be right; undefined otherwise. */
+export function aheadOf(wallMs: number, ownWallMs: number): number | undefined {
+  const aheadMs = wallMs - ownWallMs;
+  return Math.abs(aheadMs) > MOST_SKEW_MS ? aheadMs : undefined;
+}
+
+/** Whom a message names as its sender. It is read where all messages have it, without the rest, which may be anything. */
+function senderOf(message: string, secret: string | undefined): string {
+  const start = secret === undefined ? 0 : DIGEST_CHARS;
+  return /^\{"from":"([^"\\]{1,64})"/.exec(message.slice(start, start + 100))?.[1] ?? "";
 }
 
 function batchOf(read: unknown): Batch {

@@ -5,12 +5,15 @@ import type { Link } from "../../../core/pool/carrier.ts";
 import type { RouterAccess } from "../../../core/router-host.ts";
 import type { Services } from "../../../core/services.ts";
 import type { NamedFeature } from "../../../core/slots.ts";
+import { Apart } from "./apart.ts";
 import { FeatureFacts, OF_FEATURE } from "./feature-facts.ts";
-import { beginOf, lastWords, opened, type Refusal, sealed, sentAtMs, VERSION } from "./message.ts";
+import { beginOf, lastWords, opened, sealed, sentAtMs, VERSION } from "./message.ts";
+import { marksOf, Neighbours } from "./neighbours.ts";
 import { Outbox } from "./outbox.ts";
 import { OwnBookings } from "./own-bookings.ts";
-import { LEASE_MS, Peers, type PeerView } from "./peers.ts";
+import { LEASE_MS, Peers } from "./peers.ts";
 import { isSameStore, type SharedConfig } from "./shared-config.ts";
+import type { SharedView } from "./shared-view.ts";
 import { Standings } from "./standings.ts";
 import { type Way, wayOf } from "./way.ts";
 
@@ -23,22 +26,6 @@ const REPEATED_MS = 3 * SUMMARY_MS;
 /** A message that nobody has sealed costs time as well; this many characters of such are looked at between two summaries. */
 const MOST_STRANGE_CHARS = 16_000_000;
 const MINUTE_MS = 60_000;
-
-/** What people see of it. */
-export interface SharedView {
-  readonly store: string;
-  readonly isUp: boolean;
-  /** Why it is not; "" while it is. */
-  readonly fault: string;
-  readonly router: string;
-  readonly routers: readonly PeerView[];
-  /** How long this router's last message took to come back; NaN before the first. */
-  readonly delayMs: number;
-  /** `dropped` are facts that did not fit into a message. */
-  readonly messages: { readonly sent: number; readonly heard: number; readonly lost: number; readonly dropped: number };
-  readonly refused: Readonly<Record<Refusal, number>>;
-  readonly facts: Peers["facts"];
-}
 
 type Access = Pick<RouterAccess, "load" | "prefixIndex" | "control" | "carrier" | "workers">;
 
@@ -57,12 +44,8 @@ export class SharedLog {
   readonly #features = new FeatureFacts();
   readonly #peers: Peers;
   readonly #messages = { sent: 0, heard: 0, lost: 0 };
-  readonly #refused: Record<Refusal, number> = {
-    "too long": 0,
-    "without the common secret": 0,
-    unreadable: 0,
-    "of another time": 0,
-  };
+  readonly #apart: Apart;
+  readonly #neighbours: Neighbours;
   #config: SharedConfig | undefined;
   /** Undefined while it is alone. */
   #way: Way | undefined;
@@ -92,6 +75,11 @@ export class SharedLog {
     this.#own = new OwnBookings(this.#outbox, clock, () => this.#sendSoon());
     this.#standings = new Standings(access, clock, this.#outbox);
     this.#peers = new Peers(access, clock, this.#standings, this.#features);
+    this.#apart = new Apart(clock);
+    this.#neighbours = new Neighbours(this.#id, clock, this.#apart, () => ({
+      blockBytes: this.#blockBytes,
+      replicas: marksOf(this.#endpoints.map(({ url }) => url.href)),
+    }));
   }
 
   /** Undefined: from now on it is alone, or agrees with the workers of its program. `features`: all that run with this config. */
@@ -108,7 +96,9 @@ export class SharedLog {
     this.#channel = channel;
     if (way === undefined) return;
     this.#access.load.heard = this.#own;
+    this.#apart.log = this.#tell;
     this.#open(way);
+    this.#neighbours.open(way, config?.group ?? pool);
     this.#stopTicking = this.#clock.every(SUMMARY_MS, () => this.#tick());
   }
 
@@ -134,7 +124,9 @@ export class SharedLog {
       routers: this.#peers.views(),
       delayMs: this.#delayMs,
       messages: { ...this.#messages, dropped: this.#outbox.dropped + this.#features.dropped },
-      refused: this.#refused,
+      refused: this.#apart.refusals,
+      apart: this.#apart.views(),
+      hasMoreApart: this.#apart.hasMore,
       facts: this.#peers.facts,
     };
   }
@@ -166,6 +158,8 @@ export class SharedLog {
     this.#send();
     this.#stopTicking();
     this.#link.close();
+    this.#neighbours.close();
+    this.#apart.clear();
     this.#link = undefined;
     this.#access.load.heard = undefined;
     this.#isUp = false;
@@ -202,6 +196,11 @@ export class SharedLog {
 
   get #text(): string {
     return this.#way?.text ?? "";
+  }
+
+  /** 0 where no prompts are hashed. */
+  get #blockBytes(): number {
+    return this.#access.prefixIndex()?.ends[0] ?? 0;
   }
 
   #tick(): void {
@@ -258,7 +257,7 @@ export class SharedLog {
     const { facts, replicas } = this.#outbox.take();
     if (facts.length === 0) return;
     const [wallMs, nowMs] = [this.#clock.wall(), this.#clock.now()];
-    const blockBytes = this.#access.prefixIndex()?.ends[0] ?? 0;
+    const blockBytes = this.#blockBytes;
     this.#number += 1;
     this.#sentMs = nowMs;
     const batch = { from: this.#id, number: this.#number, wallMs, nowMs, blockBytes, replicas, facts };
@@ -269,12 +268,12 @@ export class SharedLog {
   }
 
   #received(message: string, { secret }: Way): void {
-    if (this.#strangeChars > MOST_STRANGE_CHARS) return void this.#refused["without the common secret"]++;
+    if (this.#strangeChars > MOST_STRANGE_CHARS) return void this.#apart.refusals["without the common secret"]++;
     const isOwn = secret === undefined && message.startsWith(this.#ownBegin);
     if (isOwn && !message.includes(`["${OF_FEATURE}"`)) return this.#heardSelf(sentAtMs(message));
     const batch = opened(message, secret, this.#clock.wall());
-    if (typeof batch === "string") {
-      this.#refused[batch] += 1;
+    if ("refusal" in batch) {
+      this.#apart.refused(batch, this.#id);
       this.#strangeChars += message.length;
       return;
     }

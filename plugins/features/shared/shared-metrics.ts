@@ -1,10 +1,10 @@
 import type { MetricFamily } from "../../../core/contract/metric-family.ts";
-import type { SharedView } from "./shared-log.ts";
+import type { SharedView } from "./shared-view.ts";
 
 /** Nothing where the router is alone. */
 export function sharedMetrics(view: SharedView | undefined): readonly MetricFamily[] {
   if (view === undefined) return [];
-  const { isUp, routers, messages, refused, facts, delayMs } = view;
+  const { isUp, routers, messages, refused, facts, delayMs, apart } = view;
   const one = (name: string, type: "counter" | "gauge", help: string, value: number): MetricFamily => {
     return { name: `shared_${name}`, type, help, labels: [], samples: [{ values: [], value }] };
   };
@@ -15,6 +15,7 @@ export function sharedMetrics(view: SharedView | undefined): readonly MetricFami
   return [
     one("up", "gauge", "Whether the store by which routers agree can be used.", isUp ? 1 : 0),
     one("routers", "gauge", "Other routers that are heard.", routers.length),
+    one("routers_apart", "gauge", "Routers that are heard and do not agree with this one; the warnings say why.", apart.length),
     one(
       "in_flight",
       "gauge",

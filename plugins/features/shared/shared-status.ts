@@ -1,4 +1,5 @@
-import type { SharedView } from "./shared-log.ts";
+import type { ApartView } from "./apart.ts";
+import type { SharedView } from "./shared-view.ts";
 
 export type SharedStatus = Readonly<NonNullable<ReturnType<typeof sharedStatus>>>;
 
@@ -9,20 +10,38 @@ export function sharedStatus(view: SharedView | undefined) {
   return { ...rest, delayMs: Number.isNaN(delayMs) ? null : Math.round(delayMs), refused: { ...refused } };
 }
 
-/** That the router is alone, against its config. */
+/** That the router is alone, against its config, and who is heard that does not agree with it. */
 export function sharedWarnings(view: SharedView | undefined): readonly string[] {
-  if (view === undefined || view.isUp) return [];
-  const why = view.fault === "" ? "it has not answered yet" : view.fault;
-  return [`The store by which routers agree can't be used (${view.store}: ${why}): each router goes on with what it knows.`];
+  if (view === undefined) return [];
+  const { store, isUp, fault, apart, hasMoreApart } = view;
+  const more = hasMoreApart
+    ? ["Further routers are heard that do not agree with this one: see signalbox_shared_messages_refused_total."]
+    : [];
+  const others = [...apart.map(apartText), ...more];
+  if (isUp) return others;
+  const why = fault === "" ? "it has not answered yet" : fault;
+  return [
+    `The store by which routers agree can't be used (${store}: ${why}): each router goes on with what it knows.`,
+    ...others,
+  ];
+}
+
+function apartText({ router, why }: ApartView): string {
+  const who =
+    router === ""
+      ? "Somebody writes into the store of the routers who is none of them"
+      : `The router ${router} does not agree with this one`;
+  return `${who}: ${why}.`;
 }
 
 /** Lines below the status. */
 export function sharedLines({ shared = null }: { readonly shared?: SharedStatus | null }): readonly string[] {
   if (shared === null) return [];
-  const { store, isUp, fault, routers, delayMs } = shared;
+  const { store, isUp, fault, routers, delayMs, apart } = shared;
   if (!isUp) return [`shared: alone, ${store} can't be used${fault === "" ? "" : ` (${fault})`}`];
   const inFlight = routers.reduce((sum, each) => sum + each.inFlight, 0);
   const others = routers.length === 1 ? "1 other router" : `${routers.length} other routers`;
   const delay = delayMs === null ? "" : `, heard after ${delayMs} ms`;
-  return [`shared: ${others} by ${store}, ${inFlight} of their requests in flight${delay}`];
+  const away = apart.length === 0 ? "" : `; ${apart.length} that ${apart.length === 1 ? "does" : "do"} not agree`;
+  return [`shared: ${others} by ${store}, ${inFlight} of their requests in flight${delay}${away}`];
 }

@@ -9,6 +9,8 @@ export interface Way {
   readonly text: string;
   /** What messages are sealed with; undefined where only processes of this program can send any. */
   readonly secret: string | undefined;
+  /** True if routers of any config may meet there: not of one program, and not of one simulation. */
+  readonly isPublic: boolean;
   open(channel: string, events: LinkEvents): Link;
 }
 
@@ -18,8 +20,9 @@ export function wayOf(
   { carrier, workers }: Pick<RouterAccess, "carrier" | "workers">,
   services: Services,
 ): Way | undefined {
-  if (config === undefined) return workers && { text: "the program's workers", secret: undefined, open: workers };
+  if (config === undefined)
+    return workers && { text: "the program's workers", secret: undefined, isPublic: false, open: workers };
   const store = storeOf(config);
   const open = carrier ?? ((channel: string, events: LinkEvents) => store.open(channel, events, services));
-  return { text: store.text, secret: config.secret.reveal(), open };
+  return { text: store.text, secret: config.secret.reveal(), isPublic: carrier === undefined, open };
 }

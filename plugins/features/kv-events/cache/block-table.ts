@@ -1,7 +1,15 @@
-/** Words of an entry: the engine's hash, the router's key, and the next entries in both chains. */
-const WORDS = 6;
-const [OWN_LOW, OWN_HIGH, NEXT_BY_HASH, NEXT_BY_KEY] = [2, 3, 4, 5];
+/** Words of an entry: the engine's hash, the router's key, the next entries in both chains, and when it was added. */
+const WORDS = 7;
+const [OWN_LOW, OWN_HIGH, NEXT_BY_HASH, NEXT_BY_KEY, ADDED] = [2, 3, 4, 5, 6];
 const FIRST_ENTRIES = 1_024;
+
+/** Of the block that was added last to any table. It begins anew behind 2^32 of them. */
+let lastAdded = 0;
+
+/** A moment, for `heldSince`: a number that grows with each block that is added anywhere. */
+export function blockMoment(): number {
+  return lastAdded;
+}
 
 /** How many blocks all tables together may hold. */
 export interface BlockBudget {
@@ -42,10 +50,15 @@ export class BlockTable {
 
   /** Whether the engine has a block of this key anywhere. */
   holds(low: number, high: number): boolean {
+    return this.#withKey(this.#byKey[bucket(low, high, this.#entries)]!, low, high) !== 0;
+  }
+
+  /** Whether it has had one from that moment on: one that was removed and added anew is another one. */
+  heldSince(low: number, high: number, moment: number): boolean {
     const words = this.#words;
-    let entry = this.#byKey[bucket(low, high, this.#entries)]!;
-    while (entry !== 0 && (words[WORDS * entry + OWN_LOW] !== low || words[WORDS * entry + OWN_HIGH] !== high))
-      entry = words[WORDS * entry + NEXT_BY_KEY]!;
+    let entry = this.#withKey(this.#byKey[bucket(low, high, this.#entries)]!, low, high);
+    while (entry !== 0 && ((words[WORDS * entry + ADDED]! - moment) | 0) > 0)
+      entry = this.#withKey(words[WORDS * entry + NEXT_BY_KEY]!, low, high);
     return entry !== 0;
   }
 
@@ -74,6 +87,8 @@ export class BlockTable {
     words[at + 1] = high;
     words[at + OWN_LOW] = keyLow;
     words[at + OWN_HIGH] = keyHigh;
+    lastAdded = (lastAdded + 1) | 0;
+    words[at + ADDED] = lastAdded;
     this.#media[entry] = medium;
     this.#chain(entry);
     this.#size += 1;
@@ -121,6 +136,15 @@ export class BlockTable {
     this.#byHash = new Int32Array(entries);
     this.#byKey = new Int32Array(entries);
     for (let entry = 1; entry < this.#fresh; entry++) this.#chain(entry);
+  }
+
+  /** The first entry of this key from this one on; 0 for none. */
+  #withKey(from: number, low: number, high: number): number {
+    const words = this.#words;
+    let entry = from;
+    while (entry !== 0 && (words[WORDS * entry + OWN_LOW] !== low || words[WORDS * entry + OWN_HIGH] !== high))
+      entry = words[WORDS * entry + NEXT_BY_KEY]!;
+    return entry;
   }
 
   #chain(entry: number): void {

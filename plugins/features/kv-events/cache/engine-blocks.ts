@@ -7,6 +7,9 @@ import { type BlockBudget, BlockTable } from "./block-table.ts";
 const STEADY_SHARE = 0.25;
 const GROWTH = 1.02;
 
+/** Why not all is known that a cache may hold: what was stored before anybody listened, or in what was not heard or not understood. */
+export type Unknown = "before" | "missed" | "unreadable" | "resized";
+
 /** What one engine's cache holds, by its events. */
 export class EngineBlocks implements EventSink {
   /** Tokens in a block; 0 before the first event that tells. */
@@ -19,6 +22,8 @@ export class EngineBlocks implements EventSink {
   isCut = false;
   /** All that the cache may hold has been told. */
   isWhole = false;
+  /** Why it is not, where it is not. */
+  unknown: Unknown = "before";
   /** The most blocks that it had while it gave some up, and how many it has given up since it had so many. */
   #most = 0;
   #givenUp = 0;
@@ -53,8 +58,14 @@ export class EngineBlocks implements EventSink {
     return this.#table.holds(keyLow, keyHigh);
   }
 
+  /** Whether it has had the block from that moment (`blockMoment`) on, without giving it up in between. */
+  heldSince(keyLow: number, keyHigh: number, moment: number): boolean {
+    return this.#table.heldSince(keyLow, keyHigh, moment);
+  }
+
   /** Nothing is known any more; `isEmpty`: the cache is empty, so that is all there is to know. */
-  forget(isEmpty: boolean): void {
+  forget(isEmpty: boolean, why: Unknown = "before"): void {
+    this.unknown = why;
     this.#table.clear();
     this.#reader.restarted();
     this.#most = 0;
@@ -116,9 +127,11 @@ export class EngineBlocks implements EventSink {
     return true;
   }
 
-  /** Blocks of one size are no prefixes of those of another. */
+  /** Blocks of one size are no prefixes of those of another. An engine that holds none, as one that has just started, loses nothing by it. */
   #resize(blockTokens: number): void {
-    if (this.blockTokens !== 0) this.forget(false);
+    if (this.size > 0 || this.isCut) this.forget(false, "resized");
+    this.#most = 0;
+    this.#givenUp = 0;
     this.blockTokens = blockTokens;
   }
 }

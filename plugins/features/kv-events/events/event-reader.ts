@@ -14,15 +14,16 @@ export interface EventSink {
   cleared(): void;
 }
 
-/** Of one event: what has more has blocks that nobody can name. */
+/** Of one event, and of one block: what has more has blocks that nobody can name. */
 const MOST_TOKENS = 2 ** 20;
+const MOST_GROUPS = 2 ** 16;
 /** The tokens of the event that is read. One list for all engines: an event is read in one go. */
 let tokens = new Int32Array(8_192);
 /** Extra members of a block's key may be lists themselves. */
 const MOST_DEPTH = 4;
 
 // Numbers of the fields that are read, in the order in which lists have them.
-const [HASHES, PARENT, TOKENS, , LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const [HASHES, PARENT, TOKENS, SIZE, LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 const STORED_FIELDS = [
   "block_hashes",
   "parent_block_hash",
@@ -35,7 +36,7 @@ const STORED_FIELDS = [
   "group_idx",
   "kv_cache_spec_kind",
 ];
-const STORED_LIST = [HASHES, PARENT, TOKENS, 3, LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND];
+const STORED_LIST = [HASHES, PARENT, TOKENS, SIZE, LORA_ID, MEDIUM, LORA_NAME, EXTRAS, GROUP, KIND];
 const REMOVED_LIST = [HASHES, MEDIUM, GROUP];
 
 /** The number that the key of an event's type has among a map's keys. */
@@ -164,6 +165,7 @@ export class EventReader {
 
   #tellStored(): void {
     const medium = this.#medium();
+    const size = this.#go(SIZE) ? this.#pack.count(MOST_TOKENS) : 0;
     if (medium === 0 || !this.#isFollowed(true) || !this.#go(HASHES)) return;
     const pack = this.#pack;
     const stored = this.#stored;
@@ -178,7 +180,7 @@ export class EventReader {
       stored.parentLow = pack.low;
       stored.parentHigh = pack.high;
     }
-    if (this.#readExtras()) this.#readTokens();
+    if (this.#readExtras()) this.#readTokens(size);
     this.#sink.stored(stored, medium);
   }
 
@@ -192,12 +194,15 @@ export class EventReader {
     }
   }
 
-  /** The hash of each block's tokens. Where they are not as many as the blocks have, it can't be said which are whose. */
-  #readTokens(): void {
+  /**
+   * The hash of each block's tokens. Where they are not as many as the blocks have, it can't be said which are whose. `size`: the tokens of a
+   * block by the event; 0 if it does not say.
+   */
+  #readTokens(size: number): void {
     const hash = this.#hash;
     const stored = this.#stored;
     const each = this.#tokenCount / stored.count;
-    if (!Number.isInteger(each) || each === 0) return;
+    if (!Number.isInteger(each) || each === 0 || (size !== 0 && size !== each)) return;
     for (let i = 0; i < stored.count; i++) {
       hash.begin();
       hash.addAll(tokens, i * each, each);
@@ -242,6 +247,7 @@ export class EventReader {
     else if (pack.isNumber()) {
       pack.number();
       hash.add(pack.low);
+      hash.add(pack.high);
     } else if (pack.isList() && depth > 0) {
       const members = pack.list();
       hash.add(members);
@@ -257,18 +263,13 @@ export class EventReader {
 
   /** Windows and states of layers are no prefixes. */
   #isFollowed(isStored: boolean): boolean {
-    const group = this.#go(GROUP) ? this.#groupNumber() : undefined;
+    const group = this.#go(GROUP) ? this.#pack.count(MOST_GROUPS) : undefined;
     if (group === undefined) return true;
     if (isStored && this.#group === undefined) {
       if (this.#go(KIND) && this.#pack.word(FULL_KINDS) < 0) return false;
       this.#group = group;
     }
     return group === this.#group;
-  }
-
-  #groupNumber(): number {
-    this.#pack.number();
-    return this.#pack.low;
   }
 
   /** Goes to a field; false if the event does not have it, or nil in it. */

@@ -94,6 +94,13 @@ export class MessagePack {
     else this.#set(isSigned ? view.getInt8(at) : view.getUint8(at));
   }
 
+  /** Reads a whole number from 0 to `most`, which is below 2^31. */
+  count(most: number): number {
+    this.number();
+    if (this.high !== 0 || this.low < 0 || this.low > most) throw new RangeError(`a number is not from 0 to ${most}`);
+    return this.low;
+  }
+
   /** A text or bytes, where they lie. */
   content(): Uint8Array {
     const length = this.#contentLength();
@@ -135,8 +142,8 @@ export class MessagePack {
   }
 
   /**
-   * Reads so many whole numbers, of each its lower word: token ids, which are most of what an event has. Their lengths follow no rule, so
-   * one way for all of them, without a branch, is the fastest: the last of a number's bytes are its value.
+   * Reads so many whole numbers of 32 bits: token ids, which are most of what an event has. Their lengths follow no rule, so one way for all
+   * of them, without a branch, is the fastest: the last of a number's bytes are its value.
    */
   numbers(count: number, into: Int32Array): void {
     const bytes = this.#bytes;
@@ -154,6 +161,7 @@ export class MessagePack {
       }
       this.at = at;
       this.number();
+      if (this.high !== 0 && (this.high !== -1 || this.low >= 0)) throw new RangeError("a token id has more than 32 bits");
       into[i] = this.low;
       at = this.at;
     }

@@ -136,6 +136,11 @@ function member(value: unknown, name: string): unknown {
 }
 
 function checked(tokens: unknown): readonly number[] {
-  if (!Array.isArray(tokens) || !tokens.every((token) => Number.isSafeInteger(token))) throw new Error("no list of tokens");
+  if (!Array.isArray(tokens) || !tokens.every(isTokenId)) throw new Error("no list of tokens");
   return tokens as number[];
+}
+
+/** Of 32 bits, as in events. */
+function isTokenId(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 32;
 }

@@ -1,13 +1,9 @@
 /** A batch that takes long is read in slices: what comes meanwhile waits, and nothing is lost or mixed up. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ReplayOwner, SubscriptionOwner } from "../../../../core/pool/engine-wire.ts";
-import { toldAddresses } from "../../../../plugins/features/kv-events/addresses.ts";
 import { tokenKeys } from "../../../../plugins/features/kv-events/prompts/token-keys.ts";
-import { Publisher } from "../../../../plugins/features/kv-events/publisher.ts";
-import { makeEndpoint } from "../../../support/endpoints.ts";
 import { batch, CLEARED, storedMap, tokensFrom } from "../../../support/event-batches.ts";
-import { FakeClock } from "../../../support/fake-clock.ts";
+import { ScriptedPublisher } from "./scripted-publisher.ts";
 
 const TOKENS = 1_000;
 /** So many events of a thousand tokens are some 300 KB: five slices. */
@@ -22,54 +18,19 @@ const large = (from: number, time = from) =>
   );
 
 function setUp() {
-  const clock = new FakeClock();
-  const replays: { readonly from: number; readonly owner: ReplayOwner; isStopped: boolean }[] = [];
-  let subscriber: SubscriptionOwner | undefined;
-  let emptied = 0;
-  const sources = JSON.stringify([{ endpoint: "tcp://*:1", replay_endpoint: "tcp://*:2" }]);
-  const [address] = toldAddresses(sources, makeEndpoint(0));
-  const publisher = new Publisher({
-    ...{ clock, random: () => 0.5, address: address!, topic: "", maxMessageBytes: 16 * 2 ** 20, budget: { left: 100_000 } },
-    emptied: () => void emptied++,
-    wire: {
-      subscribe(_host, owner) {
-        subscriber = owner;
-        return { stop() {} };
-      },
-      replay(_host, from, owner) {
-        const replay = { from, owner, isStopped: false };
-        replays.push(replay);
-        return () => {
-          replay.isStopped = true;
-        };
-      },
-      post() {},
-    },
-  });
-  const connect = () => subscriber!.connected();
-  connect();
-  /** As a socket brings it: the bytes are overwritten afterwards. */
-  const lend = (payload: Uint8Array, take: (lent: Uint8Array) => void) => {
-    const lent = Uint8Array.from(payload);
-    take(lent);
-    lent.fill(0xc1);
-  };
-  const number = (sequence: number) => {
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigUInt64BE(BigInt(sequence));
-    return bytes;
-  };
+  const world = new ScriptedPublisher();
+  const { clock, publisher, replays } = world;
   const holds = (hash: number) => {
     const [low, high] = tokenKeys(tokensFrom(10 * hash, TOKENS), TOKENS, { adapter: "", salt: "" });
     return publisher.blocks.holds(low!, high!);
   };
   return {
-    ...{ clock, publisher, replays, connect, holds, emptied: () => emptied },
-    disconnect: () => subscriber!.disconnected("gone"),
-    publish: (sequence: number, payload: Uint8Array) =>
-      lend(payload, (lent) => subscriber!.message([Buffer.from("kv"), number(sequence), lent])),
-    replayed: (sequence: number, payload: Uint8Array) => lend(payload, (lent) => replays.at(-1)!.owner.replayed(sequence, lent)),
-    done: () => replays.at(-1)!.owner.done(),
+    ...{ clock, publisher, replays, holds, emptied: () => world.emptied },
+    connect: () => world.connect(),
+    disconnect: () => world.disconnect(),
+    publish: (sequence: number, payload: Uint8Array) => world.publish(sequence, payload),
+    replayed: (sequence: number, payload: Uint8Array) => world.replayed(sequence, payload),
+    done: () => world.done(),
     isAll: (from: number) => Array.from({ length: MANY }, (_, at) => holds(from + at)).every(Boolean),
   };
 }

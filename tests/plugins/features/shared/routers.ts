@@ -1,7 +1,7 @@
 import { modelledCarrier } from "../../../../apps/lab/simulate/modelled-carrier.ts";
 import type { Clock } from "../../../../core/contract/clock.ts";
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
-import { silentLog } from "../../../../core/contract/log.ts";
+import { type Log, silentLog } from "../../../../core/contract/log.ts";
 import { secretOf } from "../../../../core/contract/secret.ts";
 import { seededRandom } from "../../../../core/contract/test-kit.ts";
 import { Booking } from "../../../../core/pool/booking.ts";
@@ -50,10 +50,12 @@ export class TestRouters {
   #isGone = false;
 
   readonly #features: (clock: Clock) => readonly NamedFeature[];
+  readonly #log: Log;
 
   /** `features`: what else each router has, which may have something to tell. */
-  constructor(loss = 0, count = 2, features: (clock: Clock) => readonly NamedFeature[] = () => []) {
+  constructor(loss = 0, count = 2, features: (clock: Clock) => readonly NamedFeature[] = () => [], log: Log = silentLog) {
     this.#features = features;
+    this.#log = log;
     this.#carrier = modelledCarrier({ delayMs: 2, loss }, this.clock, seededRandom(7));
     for (let n = 0; n < count; n++) this.add();
   }
@@ -87,7 +89,7 @@ export class TestRouters {
         close: () => link.close(),
       };
     };
-    const services = { clock: this.clock, random: () => 0.5, log: silentLog };
+    const services = { clock: this.clock, random: () => 0.5, log: this.#log };
     const log = new SharedLog({ load, prefixIndex: () => index, control: () => undefined, carrier }, services);
     log.use(
       {
