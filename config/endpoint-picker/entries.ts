@@ -3,6 +3,7 @@ import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Resource } from "../read/fit.ts";
 import { reportIssues } from "../read/issues.ts";
 import { describe, didYouMean, isMapping, type Path, quoted } from "../read/problems.ts";
+import { CACHE_EVENT_JOBS } from "./cache-event-jobs.ts";
 import { PAIR_JOBS } from "./pair-jobs.ts";
 import type { PickerDocument } from "./schema.ts";
 import {
@@ -19,7 +20,7 @@ import {
 
 export type PickerResource = Resource<PickerDocument>;
 
-const JOBS = { ...BUILT_IN_JOBS, ...PAIR_JOBS };
+const JOBS = { ...BUILT_IN_JOBS, ...PAIR_JOBS, ...CACHE_EVENT_JOBS };
 
 /** What a reference names: an entry of `plugins`, or a type that needs none. */
 interface Referent {
@@ -159,7 +160,8 @@ function checkSources(entries: readonly Entry[], resource: PickerResource): void
   }
 }
 
-function checkValues({ parameters, path }: Entry, schema: z.ZodType, { report }: PickerResource): void {
+/** Checks all of an entry's parameters. */
+export function checkValues({ parameters, path }: Entry, schema: z.ZodType, { report }: PickerResource): void {
   const value = parameters ?? {};
   const { success, error } = schema.safeParse(value);
   if (!success) reportIssues(error.issues, { schema, value, base: [...path, "parameters"], report });

@@ -11,7 +11,7 @@ import { configuredBy } from "./defaults.ts";
 import { ownTypes, type Registry, validateOptions } from "./instances.ts";
 import type { Instance, ReadPlugins, RunningPlugins } from "./listed.ts";
 import { type LoadedPlugin, loadPluginModule, pluginFiles } from "./load-plugin.ts";
-import { REFUSED_TYPES } from "./refused-types.ts";
+import { REFUSED_TYPES, SECTION_TYPES } from "./refused-types.ts";
 
 /** One entry of `spec.plugins`. */
 export const pluginEntry = z.strictObject({
@@ -101,7 +101,7 @@ async function findType({ spec, path, place }: PluginSource, registry: Registry)
       hint: () => typeHint(type, registry),
     });
   return refuse(["type"], {
-    found: `the plugin type ${quoted(type)} of the reference router, which has no counterpart here`,
+    found: `the plugin type ${quoted(type)} of the reference router, which ${SECTION_TYPES.has(type) ? "is no plugin here" : "has no counterpart here"}`,
     hint,
   });
 }

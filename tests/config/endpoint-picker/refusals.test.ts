@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { FLOW_POLICIES } from "../../../config/endpoint-picker/types.ts";
-import { REFUSED_TYPES } from "../../../config/plugins/refused-types.ts";
+import { REFUSED_TYPES, SECTION_TYPES } from "../../../config/plugins/refused-types.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { picker, problemsOf } from "./support.ts";
 
@@ -89,16 +88,24 @@ schedulingProfiles:
       ],
     ],
     [
-      "a precise index, but not its tokenizer",
+      "what engines say of their caches, twice and at no place",
       `plugins:
-- type: token-producer
-  parameters: { modelName: m, vllm: { url: "http://render" } }
 - type: precise-prefix-cache-producer
-  parameters: { tokenProcessorConfig: { blockSize: 16 } }
+  parameters: { kvEventsConfig: { topicFiler: kv, zmqEndpoint: "ipc://x", podDiscoveryConfig: { socketPort: 0 } } }
+- type: precise-prefix-cache-scorer
+  parameters: { kvEventsConfig: { engineType: trtllm } }
 `,
       [
-        `6:9  plugins[1].type  ${NOT_HERE("precise-prefix-cache-producer")} Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.`,
+        '5:35  plugins[0].parameters.kvEventsConfig.topicFiler  found the unknown key "topicFiler"; wanted one of: zmqEndpoint, topicFilter, concurrency, engineType, discoverPods, podDiscoveryConfig. Did you mean "topicFilter"?',
+        '5:64  plugins[0].parameters.kvEventsConfig.zmqEndpoint  found "ipc://x"; wanted an address such as tcp://0.0.0.0:5557.',
+        "5:109  plugins[0].parameters.kvEventsConfig.podDiscoveryConfig.socketPort  found 0; wanted at least 1.",
+        "6:3  plugins[1]  found a second entry that follows engines' events; wanted one of them, or none.",
       ],
+    ],
+    [
+      "an engine whose events nobody reads, by the older name",
+      "plugins: [ { type: precise-prefix-cache-scorer, parameters: { kvEventsConfig: { engineType: trtllm } } } ]\n",
+      ['3:93  plugins[0].parameters.kvEventsConfig.engineType  found "trtllm"; wanted vllm or sglang: those events are read.'],
     ],
     [
       "flow control",
@@ -162,8 +169,8 @@ dataLayer: { crossReplicaSyncInterval: 1s, crossReplicaSyncerPluginRef: redis }
         '5:66  plugins[1].parameters.path  found "/models"; wanted no path: it is /v1/models.',
         '6:64  plugins[2].parameters.defaultEngine  found "tgi"; wanted one of vllm, sglang, trtllm-serve, triton-tensorrt-llm, triton: the series of others are not known here.',
         "6:84  plugins[2].parameters.engineConfigs  found a list; wanted nothing here: the series of every engine are known; a metrics source's `engine` narrows them.",
-        '7:14  dataLayer.crossReplicaSyncInterval  found the key "crossReplicaSyncInterval", which has no meaning here. Routers do not share state here: leave it out.',
-        '7:44  dataLayer.crossReplicaSyncerPluginRef  found the key "crossReplicaSyncerPluginRef", which has no meaning here. Routers do not share state here: leave it out.',
+        '7:14  dataLayer.crossReplicaSyncInterval  found the key "crossReplicaSyncInterval", which has no meaning here. Routers tell each other by spec.shared of a Router document (docs/several-routers.md): leave it out here.',
+        '7:44  dataLayer.crossReplicaSyncerPluginRef  found the key "crossReplicaSyncerPluginRef", which has no meaning here. Routers tell each other by spec.shared of a Router document (docs/several-routers.md): leave it out here.',
       ],
     ],
     [
@@ -178,7 +185,7 @@ dataLayer:
 `,
       [
         '3:75  plugins[0].parameters.watchFile  found "yes"; wanted true or false.',
-        `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers do not share state here: leave it out.`,
+        `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers tell each other by spec.shared of a Router document (docs/several-routers.md): leave it out here.`,
         `8:18  dataLayer.sources[0].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted metrics-data-source or models-data-source or dcgm-data-source.`,
         `9:66  dataLayer.sources[1].extractors[0].pluginRef  found "nobody", which is not the name of a plugin; wanted an extractor.`,
       ],
@@ -252,9 +259,9 @@ dataLayer:
       [
         '4:63  plugins[0].parameters.windowDurationM  found the unknown key "windowDurationM"; wanted one of: windowDurationMs, maxPerReplica, blockSizeTokens, minColocateBlocks, maxPrefixTokensToMatch, maxBatchSize. Did you mean "windowDurationMs"?',
         "4:98  plugins[0].parameters.maxPerReplica  found 0; wanted -1 for all, or at least 1.",
-        '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted the name of a producer of the type approx-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
+        '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted the name of a producer of the type approx-prefix-cache-producer or precise-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
         '6:87  plugins[2].parameters.blockSize  found the unknown key "blockSize"; wanted one of: windowMs, maxPerReplica, minSharedTokens.',
-        '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted the name of a producer of the type approx-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
+        '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted the name of a producer of the type approx-prefix-cache-producer or precise-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
       ],
     ],
     [
@@ -332,12 +339,13 @@ featureGates: [ nope ]
 test("every refused type has a hint, and is not a type of ours", async () => {
   for (const [type, instead] of REFUSED_TYPES) {
     assert.equal(builtIns.has(type), false, type);
-    // Policies of flow control are known there.
-    const isPolicy = Object.values(FLOW_POLICIES).some((types) => Object.hasOwn(types, type));
+    // An EndpointPickerConfig knows what a section of a Router document says.
+    const isSection = SECTION_TYPES.has(type);
     const router = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: ${type} } ]\n`;
-    const [problem, ...others] = await problemsOf(isPolicy ? router : picker(`plugins: [ { type: ${type} } ]\n`));
-    const place = isPolicy ? "4:22  spec.plugins[0].type" : "3:20  plugins[0].type";
-    assert.equal(problem, `${place}  ${NOT_HERE(type)} ${instead}`);
+    const [problem, ...others] = await problemsOf(isSection ? router : picker(`plugins: [ { type: ${type} } ]\n`));
+    const place = isSection ? "4:22  spec.plugins[0].type" : "3:20  plugins[0].type";
+    const found = isSection ? NOT_HERE(type).replace("has no counterpart", "is no plugin") : NOT_HERE(type);
+    assert.equal(problem, `${place}  ${found} ${instead}`);
     assert.deepEqual(others, []);
   }
 });
