@@ -1,5 +1,6 @@
 import { formatProblem, type Problem } from "../../config/read/problems.ts";
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
+import { counted } from "../../core/report/number-text.ts";
 import { endpointsElsewhere } from "../../core/slots.ts";
 import { isoTime } from "./endpoint-status.ts";
 import { allPools } from "./pool-sites.ts";
@@ -58,7 +59,7 @@ function reloadWarnings({ running: { lastReload } }: ViewedSite): readonly strin
   if (lastReload === undefined || lastReload.isApplied) return [];
   const [first = "", ...others] = lastReload.problems;
   const cause = /[.?!]$/.test(first) ? first : `${first}.`;
-  const more = others.length === 0 ? "" : ` (${others.length} more problems follow.)`;
+  const more = others.length === 0 ? "" : ` (${counted(others.length, "more problem follows", "more problems follow")}.)`;
   return [`${cause}${more} So the changed config can't run, and the one before goes on.`];
 }
 

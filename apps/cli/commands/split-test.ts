@@ -1,6 +1,7 @@
 import { CommandError, type Input, print, UsageError } from "../../../config/command.ts";
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
 import { printable } from "../../../core/contract/printable.ts";
+import { counted } from "../../../core/report/number-text.ts";
 import { columnTable } from "../../../core/report/table.ts";
 import { httpSend } from "../../../core/wire/http-get.ts";
 import { GetError } from "../../../core/wire/http-get-result.ts";
@@ -166,10 +167,10 @@ export function splitText({ model, requests, isExact, targets, unexpected, isAsW
     ],
     targets,
   );
-  const strangers = Object.entries(unexpected).map(([name, count]) => `unexpected: ${name}, ${count} times`);
+  const strangers = Object.entries(unexpected).map(([name, count]) => `unexpected: ${name}, ${counted(count, "time")}`);
   const others = isExact ? [] : ["Others sent requests too, or a guard shuffles the split: it is compared by chance."];
   const verdict = isAsWeighted ? "The split is as the weights say." : "The split is not as the weights say.";
-  return `${[`${requests} requests for "${model}"`, ...lines, ...strangers, ...others, verdict].join("\n")}\n`;
+  return `${[`${counted(requests, "request")} for "${model}"`, ...lines, ...strangers, ...others, verdict].join("\n")}\n`;
 }
 
 function expectedText({ expected, tolerance }: TargetCount): string {

@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import { type Input, print } from "../../../config/command.ts";
 import { type FeatureText, featureTexts } from "../../../config/feature.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
-import { percent } from "../../../core/report/number-text.ts";
+import { counted, percent } from "../../../core/report/number-text.ts";
 import { terminalColumns, wrappedLines } from "../../../core/report/text-width.ts";
 import type { EndpointStatus } from "../../admin/endpoint-schema.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
@@ -91,7 +91,7 @@ function poolLines(endpoints: readonly EndpointStatus[], columns: number, mostRo
   if (hidden.length === 0) return lines;
   const out = hidden.filter(({ isAvailable }) => !isAvailable).length;
   const which = out === 0 ? "all in service" : `${out} of them not in service`;
-  return [...lines, `… and ${hidden.length} more replicas, ${which}: signalbox status --all shows them`];
+  return [...lines, `… and ${counted(hidden.length, "more replica")}, ${which}: signalbox status --all shows them`];
 }
 
 /** The last attempt to change the config; the problems of a refused one are among the warnings. */

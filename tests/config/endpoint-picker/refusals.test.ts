@@ -49,12 +49,12 @@ schedulingProfiles:
 - { name: decode, plugins: [ { pluginRef: disagg-headers-handler } ] }
 `,
       [
-        '5:29  plugins[0].parameters.stageOrder  found "prefill-first"; wanted decode-first: whether a prompt is worth it is seen there.',
-        '5:66  plugins[0].parameters.profiles.fallback  found "all"; wanted none: endpoints without a role, or with the role both, serve what no pair can.',
         '5:85  plugins[0].parameters.deciders.prefil  found the unknown key "prefil"; wanted one of: prefill, encode. Did you mean "prefill"?',
-        "6:85  plugins[1].parameters.promptTokens  found 17; wanted at most nonCachedTokens: the tokens that are not cached say whether a prompt is worth it, not its length.",
         '7:49  plugins[2].parameters.prefilProfile  found the unknown key "prefilProfile"; wanted one of: prefillProfile, encodeProfile. Did you mean "prefillProfile"?',
         '8:51  plugins[3].parameters.nonCachedTokens  found the unknown key "nonCachedTokens"; wanted no key of that name.',
+        '5:29  plugins[0].parameters.stageOrder  found "prefill-first"; wanted decode-first: whether a prompt is worth it is seen there.',
+        '5:66  plugins[0].parameters.profiles.fallback  found "all"; wanted none: endpoints without a role, or with the role both, serve what no pair can.',
+        "6:85  plugins[1].parameters.promptTokens  found 17; wanted at most nonCachedTokens: the tokens that are not cached say whether a prompt is worth it, not its length.",
         '10:43  schedulingProfiles[0].plugins[0].pluginRef  found "disagg-headers-handler", which is a header handler; wanted a filter, scorer or picker.',
       ],
     ],
@@ -146,9 +146,9 @@ flowControl:
 `,
       [
         `4:49  plugins[0].parameters.x  found the unknown key "x"; wanted no parameters.`,
+        `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer, prefixHashSource. Did you mean "lruCapacityPerServer"?`,
         "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: spec.admission.enginePriority writes priorities into bodies.",
         "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the response.",
-        `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer, prefixHashSource. Did you mean "lruCapacityPerServer"?`,
         `8:54  plugins[4].parameters.scheme  found "https", although the url of "gpu1-8000" has another scheme. Leave it out, or name the port of the metrics beside it.`,
         "9:41  plugins[5].parameters  found an empty list; wanted a mapping.",
         `10:67  plugins[6].parameters.ttftSource  found "latencyPredictor"; wanted prefillThroughput: this filter does not ask the latency predictor.`,
@@ -163,8 +163,8 @@ flowControl:
 dataLayer: { crossReplicaSyncInterval: 1s, crossReplicaSyncerPluginRef: redis }
 `,
       [
-        "4:93  plugins[0].parameters.insecureSkipVerify  found 1; wanted true or false.",
         '4:117  plugins[0].parameters.periodM  found the unknown key "periodM"; wanted one of: port, scheme, tls, path, periodMs, idlePeriodMs, engine, families, insecureSkipVerify, caCertPath, clientCertPath, clientKeyPath. Did you mean "periodMs"?',
+        "4:93  plugins[0].parameters.insecureSkipVerify  found 1; wanted true or false.",
         '5:53  plugins[1].parameters.scheme  found "https", although the url of "gpu1-8000" has another scheme. Leave it out, or name the port of the metrics beside it.',
         '5:66  plugins[1].parameters.path  found "/models"; wanted no path: it is /v1/models.',
         '6:64  plugins[2].parameters.defaultEngine  found "tgi"; wanted one of vllm, sglang, trtllm-serve, triton-tensorrt-llm, triton: the series of others are not known here.',
@@ -203,9 +203,9 @@ dataLayer:
   - { pluginRef: models-data-source, interval: 5s }
 `,
       [
+        '5:41  plugins[1].parameters.gpu  found the unknown key "gpu"; wanted no parameters.',
         "4:49  plugins[0].parameters.port  found 94000; wanted at most 65535.",
         '4:66  plugins[0].parameters.interval  found "1 minute"; wanted a time from 50ms to 1h, such as 1s.',
-        '5:41  plugins[1].parameters.gpu  found the unknown key "gpu"; wanted no parameters.',
         '9:63  dataLayer.sources[0].extractors[0].pluginRef  found "dcgm-extractr", which is not the name of a plugin; wanted an extractor.',
         '10:49  dataLayer.sources[1].interval  found "1ms"; wanted a time from 50ms to 1h, such as 1s.',
         "11:48  dataLayer.sources[2].interval  found the interval of a source without an entry; wanted the source in plugins too.",
@@ -258,9 +258,9 @@ dataLayer:
 `,
       [
         '4:63  plugins[0].parameters.windowDurationM  found the unknown key "windowDurationM"; wanted one of: windowDurationMs, maxPerReplica, blockSizeTokens, minColocateBlocks, maxPrefixTokensToMatch, maxBatchSize. Did you mean "windowDurationMs"?',
+        '6:87  plugins[2].parameters.blockSize  found the unknown key "blockSize"; wanted one of: windowMs, maxPerReplica, minSharedTokens.',
         "4:98  plugins[0].parameters.maxPerReplica  found 0; wanted -1 for all, or at least 1.",
         '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted the name of a producer of the type approx-prefix-cache-producer or precise-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
-        '6:87  plugins[2].parameters.blockSize  found the unknown key "blockSize"; wanted one of: windowMs, maxPerReplica, minSharedTokens.',
         '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted the name of a producer of the type approx-prefix-cache-producer or precise-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
       ],
     ],
@@ -273,9 +273,9 @@ dataLayer:
 `,
       [
         '4:45  plugins[0].parameters.host  found the unknown key "host"; wanted one of: hostname, rack, zone, region. Did you mean "hostname"?',
+        '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, nearPeer, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',
         "4:60  plugins[0].parameters.zone  found 7; wanted text. Put it in quotes.",
         '5:49  plugins[1].parameters.near  found no "near"; wanted near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to.',
-        '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, nearPeer, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',
         "6:69  plugins[2].parameters.primaryPort  found 80000; wanted at most 65535.",
       ],
     ],
