@@ -4,7 +4,7 @@ import { printable } from "../../../core/contract/printable.ts";
 import { counted } from "../../../core/report/number-text.ts";
 import { columnTable } from "../../../core/report/table.ts";
 import { httpSend } from "../../../core/wire/http-get.ts";
-import { GetError } from "../../../core/wire/http-get-result.ts";
+import { GetError, NOBODY_THERE } from "../../../core/wire/http-get-result.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
@@ -93,8 +93,11 @@ async function servedBy(url: EndpointUrl, path: string, body: string): Promise<s
   const options = { method: "POST", body, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
   const result = await httpSend(url, path, options).catch((thrown: unknown) => {
     if (!(thrown instanceof GetError)) throw thrown;
-    if (thrown.reason === "refused" || thrown.reason === "unreachable")
-      throw new CommandError(4, `Nobody responds at ${url.href}; name the address for clients with --url URL.`);
+    if (NOBODY_THERE.has(thrown.reason))
+      throw new CommandError(
+        4,
+        `Nobody responds at ${url.href} (${thrown.reason}); name the address for clients with --url URL.`,
+      );
     return { status: 0, body: "" };
   });
   if (result.status === 0) return "(no response)";

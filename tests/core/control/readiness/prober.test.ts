@@ -18,7 +18,7 @@ type Result = string | number | GetFailure;
 const LIST = JSON.stringify(["base"]);
 const UP: Readonly<Record<string, Result>> = { "/v1/models": LIST, "/health": 200 };
 const DOWN: Readonly<Record<string, Result>> = { "/v1/models": "refused", "/health": "refused" };
-const FAILURES: ReadonlySet<Result> = new Set(["refused", "unreachable", "timeout", "reset", "invalid", "too-large"]);
+const FAILURES: ReadonlySet<Result> = new Set(["refused", "no such host", "unreachable", "timeout", "reset", "invalid", "too-large"]);
 
 const modelList: Source = { path: "/v1/models", periodMs: 10_000, read: (body) => ({ models: JSON.parse(body) as string[] }) };
 const metrics: Source = { path: "/metrics", periodMs: 1_000, read: (body) => JSON.parse(body) as { waiting: number } };
@@ -111,6 +111,7 @@ describe("coming into service", () => {
 
   const loading: readonly (readonly [string, Readonly<Record<string, Result>>])[] = [
     ["refused", DOWN],
+    ["a name that no host has yet", { "/v1/models": "no such host", "/health": "no such host" }],
     ["503 on the model list", { "/v1/models": 503, "/health": 200 }],
     ["503 on the liveness path", { "/v1/models": LIST, "/health": 503 }],
     ["another error", { "/v1/models": 401, "/health": 200 }],
