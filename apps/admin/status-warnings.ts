@@ -183,7 +183,7 @@ function targetWarnings({ router }: ViewedSite, rewrites: readonly RewriteStatus
 function unservedTargets({ name, targets, onUnavailable }: RewriteStatus): readonly string[] {
   const what = onUnavailable === "refuse" ? "get 503" : "go to its other targets";
   return targets
-    .filter(({ weight, readyEndpoints }) => weight > 0 && readyEndpoints === 0)
+    .filter(({ weight, readyEndpoints, onDemandEndpoints }) => weight > 0 && readyEndpoints + onDemandEndpoints === 0)
     .map(
       (target) =>
         `No ready replica serves "${target.name}", a target of the rewrite ${name}: its requests ${what}, unless a replica loads it when asked. Load it or set its weight to 0.`,
