@@ -10,10 +10,16 @@ const NAMES_SHOWN = 3;
 export function summaryOf(endpoints: readonly EndpointStatus[], traffic: PoolFigures, warnings: readonly string[]) {
   const serving = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const out = endpoints.filter(({ isAvailable }) => !isAvailable);
-  const isWanted = out.every(({ phase, intent }) => intent !== null || phase === "asleep" || phase === "draining");
   const failed = traffic.routerErrors + traffic.replicaErrors;
-  const isWell = serving > 0 && isWanted && warnings.length === 0 && !traffic.isFailing;
+  const isWell = isServingWell(endpoints, traffic) && warnings.length === 0;
   return { isWell, summary: `${servingText(endpoints.length, serving, out)}; ${failureText(traffic, failed)}.` };
+}
+
+/** Whether what the line says is well, whatever else needs attention. */
+export function isServingWell(endpoints: readonly EndpointStatus[], { isFailing }: Pick<PoolFigures, "isFailing">): boolean {
+  const isWanted = ({ isAvailable, phase, intent }: EndpointStatus) =>
+    isAvailable || intent !== null || phase === "asleep" || phase === "draining";
+  return endpoints.some(({ isAvailable }) => isAvailable) && endpoints.every(isWanted) && !isFailing;
 }
 
 function servingText(all: number, serving: number, out: readonly EndpointStatus[]): string {

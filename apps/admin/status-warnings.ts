@@ -1,5 +1,6 @@
 import { formatProblem, type Problem } from "../../config/read/problems.ts";
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
+import { counted } from "../../core/report/number-text.ts";
 import { endpointsElsewhere } from "../../core/slots.ts";
 import { isoTime } from "./endpoint-status.ts";
 import { needWarnings, troubleWarnings } from "./need-warnings.ts";
@@ -62,7 +63,7 @@ function reloadWarnings({ running: { lastReload } }: ViewedSite): readonly strin
   if (lastReload === undefined || lastReload.isApplied) return [];
   const [first = "", ...others] = lastReload.problems;
   const cause = /[.?!]$/.test(first) ? first : `${first}.`;
-  const more = others.length === 0 ? "" : ` (${others.length} more problems follow.)`;
+  const more = others.length === 0 ? "" : ` (${counted(others.length, "more problem follows", "more problems follow")}.)`;
   return [`${cause}${more} So the changed config can't run, and the one before goes on.`];
 }
 
@@ -186,7 +187,7 @@ function targetWarnings({ router }: ViewedSite, rewrites: readonly RewriteStatus
 function unservedTargets({ name, targets, onUnavailable }: RewriteStatus): readonly string[] {
   const what = onUnavailable === "refuse" ? "get 503" : "go to its other targets";
   return targets
-    .filter(({ weight, readyEndpoints }) => weight > 0 && readyEndpoints === 0)
+    .filter(({ weight, readyEndpoints, onDemandEndpoints }) => weight > 0 && readyEndpoints + onDemandEndpoints === 0)
     .map(
       (target) =>
         `No ready replica serves "${target.name}", a target of the rewrite ${name}: its requests ${what}, unless a replica loads it when asked. Load it or set its weight to 0.`,

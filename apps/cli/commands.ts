@@ -23,7 +23,7 @@ const OWN: readonly Command[] = [
     summary:
       "Starts the router for the replicas at the URLs, or with the config files. Without either it reads signalbox.yaml (or .yml) in this folder; without that it starts a demo pool of three mock replicas.",
     switches: [
-      { ...FILES, meaning: "a config file, or a folder of them" },
+      { ...FILES, meaning: "a config file, or a folder of them; - for the standard input" },
       ...LISTEN,
       { name: "workers", value: "N", meaning: "so many processes share the port and act as one router; auto: one on each core" },
     ],
@@ -36,7 +36,7 @@ const OWN: readonly Command[] = [
     summary:
       "Runs as the endpoint picker of a gateway (Envoy's ext_proc, Gateway API Inference Extension), with the same config: the gateway sends the requests, the router says where to.",
     switches: [
-      { ...FILES, meaning: "a config file, or a folder of them" },
+      { ...FILES, meaning: "a config file, or a folder of them; - for the standard input" },
       { name: "host", value: "ADDRESS", meaning: "where the gateway connects (default 127.0.0.1)" },
       { name: "grpc-port", value: "N", meaning: "the port for the gateway (default 9002)" },
       { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
@@ -49,7 +49,7 @@ const OWN: readonly Command[] = [
     words: "-f FILE|DIR... [URL...]",
     summary: "Reads config files and lists every problem in them, and what is probably a mistake.",
     switches: [
-      { ...FILES, meaning: "a config file, or a folder of them" },
+      { ...FILES, meaning: "a config file, or a folder of them; - for the standard input" },
       { name: "strict", meaning: "warnings count as problems" },
       JSON_SWITCH,
     ],
@@ -126,7 +126,12 @@ const OWN: readonly Command[] = [
     group: "change",
     words: "-f FILE|DIR...",
     summary: "Creates the rewrites in the files, or replaces those of the same name, in a running router.",
-    switches: [...ADMIN, { ...FILES, meaning: "a file with InferenceModelRewrite documents, or a folder" }, WRITE, FOR],
+    switches: [
+      ...ADMIN,
+      { ...FILES, meaning: "a file with InferenceModelRewrite documents, or a folder; - for the standard input" },
+      WRITE,
+      FOR,
+    ],
     run: async (input) => (await import("./commands/apply.ts")).apply(input),
   },
   {

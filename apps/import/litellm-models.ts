@@ -1,4 +1,5 @@
 import { isMapping } from "../../config/read/problems.ts";
+import { counted } from "../../core/report/number-text.ts";
 import type { Draft } from "./draft.ts";
 import { notUnderstood, type Taken } from "./finding.ts";
 import { keyInVariable, numberOf, secretLeftOut, type Take } from "./taking.ts";
@@ -52,7 +53,7 @@ export const takeModels: Take = ({ value, lineAt }, draft) => {
   if (!Array.isArray(value)) return notUnderstood("a list of models is wanted");
   const before = draft.endpoints.length;
   for (const [index, entry] of value.entries()) takeModel(entry, index, lineAt([index]), draft);
-  return ["taken over", `${draft.endpoints.length - before} replicas of ${value.length} entries`];
+  return ["taken over", `${counted(draft.endpoints.length - before, "replica")} of ${counted(value.length, "entry", "entries")}`];
 };
 
 function takeModel(entry: unknown, index: number, line: number, draft: Draft): void {

@@ -25,7 +25,9 @@ const CALLBACK = leftOut(
 );
 const CACHE = leftOut("responses are not cached here; replicas cache prompts");
 const KEYS = leftOut("who may ask, for which models and how much is in spec.auth: signalbox key new NAME (docs/keys.md)");
-const STATE = noMeaning("no database and no Redis is needed: counts are in memory");
+const STATE = noMeaning(
+  "no database and no Redis is needed: counts are in memory; several routers share them by spec.shared (docs/several-routers.md)",
+);
 const BODIES = leftOut("bodies pass unchanged but for the model's name");
 const PROVIDER = leftOut("providers' models are no matter of this router");
 

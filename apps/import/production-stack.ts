@@ -38,7 +38,9 @@ export const takeLogic = takeChoice({
   roundrobin: takeProfile(["round-robin"]),
   session: takeSessions,
   prefixaware: changed(DEFAULT_PROFILE),
-  kvaware: changed(`${DEFAULT_PROFILE}; it knows what it sent, and what replicas report`),
+  kvaware: changed(
+    `${DEFAULT_PROFILE}; it knows what it sent, what replicas report, and with spec.kvEvents what engines publish (docs/kv-events.md)`,
+  ),
   priority: leftOut("write spec.admission for requests with priorities (docs/admission.md)"),
   disaggregated_prefill: leftOut(PAIRS),
   disaggregated_prefill_orchestrated: leftOut(PAIRS),
@@ -48,7 +50,9 @@ export const SESSION_KEY = changed(
   "with --routing-logic session, clients send back the x-session-token of a response instead of this header",
 );
 export const INTERVAL = noMeaning("replicas' metrics are read each second while they have requests");
-export const LMCACHE = noMeaning("caches are known from what was sent and what replicas report; no controller is asked");
+export const LMCACHE = noMeaning(
+  "caches are known from what was sent and what replicas report; no controller is asked; spec.kvEvents follows what engines publish (docs/kv-events.md)",
+);
 
 export const takeDiscovery: Take = takeChoice({
   static: noMeaning("replicas are listed in spec.pool.endpoints"),

@@ -4,9 +4,10 @@ import { flagSource, isProgram } from "./flag-source.ts";
 import { needSelector, SHARED_FLAGS } from "./router-flags.ts";
 import { OTLP, type Take, takeNumber } from "./taking.ts";
 
-const OUT_OF_SCOPE = "conversations, tools and their storage are no matter of this router: clients send the whole input";
+const OUT_OF_SCOPE = "tools and what stores them are no matter of this router";
+const CONVERSATIONS = "spec.conversations holds conversations in memory, without a database (docs/conversations.md)";
 const NO_TOKENS = "prompts are not tokenized or parsed here: replicas do that";
-const ONE_ROUTER = "each router decides by itself; several of them behind one address need nothing";
+const SHARED = "several routers tell each other by a store that they share: write spec.shared (docs/several-routers.md)";
 const BY_POLICY = "the default profile measures what it needs";
 
 const takeAlias: Take = ({ words }, draft) => {
@@ -62,9 +63,9 @@ export const smg = flagSource({
       flag(noMeaning("a body is complete before a replica is chosen")),
     ),
     ...flags(["--log-json"], toggle(noMeaning("logs are JSON where the output is no terminal"))),
-    ...flags(["--router-selector", "--mesh-peer-urls"], list(noMeaning(ONE_ROUTER))),
-    ...flags(["--enable-mesh"], toggle(noMeaning(ONE_ROUTER))),
-    ...flags(["--mesh-server-name", "--mesh-host", "--mesh-advertise-host", "--mesh-port"], flag(noMeaning(ONE_ROUTER))),
+    ...flags(["--router-selector", "--mesh-peer-urls"], list(leftOut(SHARED))),
+    ...flags(["--enable-mesh"], toggle(leftOut(SHARED))),
+    ...flags(["--mesh-server-name", "--mesh-host", "--mesh-advertise-host", "--mesh-port"], flag(leftOut(SHARED))),
     ...flags(
       [
         "--load-monitor-interval",
@@ -107,8 +108,6 @@ export const smg = flagSource({
     ),
     ...flags(
       [
-        "--mcp-config-path",
-        "--storage-hook-wasm-path",
         "--history-backend",
         "--schema-config",
         "--oracle-wallet-path",
@@ -125,9 +124,11 @@ export const smg = flagSource({
         "--redis-pool-max",
         "--redis-retention-days",
       ],
-      flag(leftOut(OUT_OF_SCOPE)),
+      flag(leftOut(CONVERSATIONS)),
     ),
-    ...flags(["--enable-wasm", "--oracle-external-auth"], toggle(leftOut(OUT_OF_SCOPE))),
+    "--oracle-external-auth": toggle(leftOut(CONVERSATIONS)),
+    ...flags(["--mcp-config-path", "--storage-hook-wasm-path"], flag(leftOut(OUT_OF_SCOPE))),
+    "--enable-wasm": toggle(leftOut(OUT_OF_SCOPE)),
     "--storage-context-headers": list(leftOut(OUT_OF_SCOPE)),
     ...flags(["--bootstrap-port-annotation", "--worker-ports-annotation"], flag(leftOut("write spec.kubernetes.ports"))),
     "--model-id-from": flag(noMeaning("a replica's models are those that it lists")),

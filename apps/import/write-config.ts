@@ -1,5 +1,6 @@
 import { withComments } from "../../config/show/format.ts";
 import { printable } from "../../core/contract/printable.ts";
+import { counted } from "../../core/report/number-text.ts";
 import type { Draft } from "./draft.ts";
 import { EFFECTS, type Effect, type Finding } from "./finding.ts";
 
@@ -55,7 +56,7 @@ export function linesOf(findings: readonly Finding[], effect: Effect, many = Num
     const names = [...settings].map(([setting, lines]) => printable(`${setting}${placeText(lines)}`));
     return names.length < many ? names.map((name) => `${name}: ${printable(why)}`) : [`${printable(why)}:`, ...wrapped(names)];
   });
-  return all.length <= MOST_LINES ? all : [...all.slice(0, MOST_LINES), `… and ${all.length - MOST_LINES} more lines`];
+  return all.length <= MOST_LINES ? all : [...all.slice(0, MOST_LINES), `… and ${counted(all.length - MOST_LINES, "more line")}`];
 }
 
 /** Names in lines of a readable length. */

@@ -2,7 +2,8 @@ import type { z } from "../../core/contract/options.ts";
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Resource } from "../read/fit.ts";
 import { reportIssues } from "../read/issues.ts";
-import { describe, didYouMean, isMapping, type Path, quoted } from "../read/problems.ts";
+import { describe, didYouMean, isMapping, type Path, quoted, unknownKey } from "../read/problems.ts";
+import { CACHE_EVENT_JOBS } from "./cache-event-jobs.ts";
 import { PAIR_JOBS } from "./pair-jobs.ts";
 import type { PickerDocument } from "./schema.ts";
 import {
@@ -19,7 +20,7 @@ import {
 
 export type PickerResource = Resource<PickerDocument>;
 
-const JOBS = { ...BUILT_IN_JOBS, ...PAIR_JOBS };
+const JOBS = { ...BUILT_IN_JOBS, ...PAIR_JOBS, ...CACHE_EVENT_JOBS };
 
 /** What a reference names: an entry of `plugins`, or a type that needs none. */
 interface Referent {
@@ -159,7 +160,8 @@ function checkSources(entries: readonly Entry[], resource: PickerResource): void
   }
 }
 
-function checkValues({ parameters, path }: Entry, schema: z.ZodType, { report }: PickerResource): void {
+/** Checks all of an entry's parameters. */
+export function checkValues({ parameters, path }: Entry, schema: z.ZodType, { report }: PickerResource): void {
   const value = parameters ?? {};
   const { success, error } = schema.safeParse(value);
   if (!success) reportIssues(error.issues, { schema, value, base: [...path, "parameters"], report });
@@ -191,7 +193,7 @@ function checkParameters(
     if (!Object.hasOwn(refused, key)) {
       const known = [...accepted, ...Object.keys(refused)];
       const wanted = known.length === 0 ? "no parameters" : `one of: ${known.join(", ")}`;
-      report(at, { found: `the unknown key ${quoted(key)}`, wanted, hint: () => didYouMean(key, known) }, "key");
+      report(at, { found: unknownKey(key), wanted, hint: () => didYouMean(key, known) }, "key");
     } else if (value !== false && value !== null && !refused[key]!.agrees?.(value)) {
       report(at, { found: describe(value), wanted: refused[key]!.why });
     }

@@ -4,6 +4,7 @@ import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Problem } from "../read/problems.ts";
 import { type ProfileEntry, type ProfileSource, type RefEntry, refsAt } from "../router/profile.ts";
 import type { PickerParts } from "../router/read.ts";
+import { readCacheEvents } from "./cache-events.ts";
 import {
   checkUnsupported,
   type Entry,
@@ -52,18 +53,20 @@ export async function readPicker(
   });
   const prefill = places.prefill === undefined ? undefined : profileAt(places.prefill);
   const flow = readFlowControl(entries, detector, resource);
+  const events = readCacheEvents(entries, resource);
   const isMetricsWanted = document.dataLayer?.injectDefaults !== false || entries.some(({ type }) => type === METRICS_SOURCE);
   return {
     plugins: [...sourcesOf(entries, detector, places, resource), ...parsers.passthrough, ...(flow ? [flow.queue] : [])],
     features: {
       ...(flow && { admission: flow.admission }),
       ...(prefill && { disaggregation: disaggregationOf(places, prefill) }),
+      ...(events.section && { kvEvents: events.section }),
     },
     profile: profileAt(places.main),
     others: new Map(prefill && [["disaggregation.prefill", prefill]]),
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
     endpoints: await discoverEndpoints(entries, resource, problems, files),
-    notes: [...entries.flatMap(noteOn), ...places.notes],
+    notes: [...entries.flatMap(noteOn), ...places.notes, ...events.notes],
     isBroken: wasCut(["plugins"]),
   };
 }

@@ -2,6 +2,7 @@ import type { PluginSource } from "../plugins/read.ts";
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import { describe, didYouMean, isMapping, quoted } from "../read/problems.ts";
 import { durationMs } from "../schema/units.ts";
+import { PRECISE_PRODUCER, PRECISE_SCORER } from "./cache-event-jobs.ts";
 import { type Entry, entryNamed, firstWith, type PickerResource, referredTo } from "./entries.ts";
 import { BURST_PRODUCER, burstParameters, interval, SOURCE_TYPES, TOPOLOGY_EXTRACTOR, topologyParameters } from "./types.ts";
 
@@ -15,7 +16,7 @@ const PRODUCER_KEY = "prefixMatchInfoProducerName";
 
 /** Parameters that name another entry, and of which types it may be. */
 const PRODUCERS: Readonly<Record<string, readonly string[]>> = {
-  [PRODUCER_KEY]: ["approx-prefix-cache-producer", BURST_PRODUCER],
+  [PRODUCER_KEY]: ["approx-prefix-cache-producer", PRECISE_PRODUCER, BURST_PRODUCER],
   inFlightLoadProducerName: ["inflight-load-producer"],
   topologyProducerName: [TOPOLOGY_EXTRACTOR],
   producer: ["dcgm-extractor"],
@@ -43,6 +44,8 @@ export function specOf(
 ): PluginSource["spec"] {
   const { type, parameters } = entry;
   const name = instanceName(entry.name, entries);
+  // Its parameters are about the events, which `spec.kvEvents` follows.
+  if (type === PRECISE_SCORER) return { name, type: PREFIX_SCORER, parameters: {} };
   if (parameters !== undefined && parameters !== null && !isMapping(parameters)) return { name, type, parameters };
   const given = ATTRIBUTE_TYPES.has(type) ? withAttribute(parameters ?? {}) : (parameters ?? {});
   checkProducers(entry, given, entries, resource);

@@ -80,7 +80,7 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
   "token-producer": {
     role: "producer",
     effect: "no meaning here",
-    why: "prompts are hashed as bytes, so no tokenizer is asked",
+    why: "prompts are hashed as bytes; with spec.kvEvents a replica is asked for a prompt's tokens, and no tokenizer beside it",
     parameters: ["modelName", "estimate", "vllm", "udsTokenizer", "udsTokenizerConfig"],
   },
   "inflight-load-producer": {
@@ -188,13 +188,13 @@ export const FEATURE_GATES: Readonly<Record<string, { readonly is: "on" | "eithe
   flowControl: { is: "either", why: "" },
 };
 
-const NO_PEERS = "Routers do not share state here: leave it out.";
+const PEERS = "Routers tell each other by spec.shared of a Router document (docs/several-routers.md): leave it out here.";
 
 const refusing = (reason: string, keys: string) => Object.fromEntries(keys.split(/\s+/).map((key) => [key, reason]));
 
 /** Unsupported keys of a section, with what to do instead. */
 export const REFUSED_KEYS = {
-  dataLayer: refusing(NO_PEERS, "peerDiscovery crossReplicaSyncerPluginRef crossReplicaSyncInterval"),
+  dataLayer: refusing(PEERS, "peerDiscovery crossReplicaSyncerPluginRef crossReplicaSyncInterval"),
 };
 
 export const REFUSED_PARSER_PARAMETERS: Readonly<Record<string, RefusedValue>> = {

@@ -1,8 +1,8 @@
-import { dirname } from "node:path";
 import { lineOfText, z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { Place } from "../read/documents.ts";
+import { folderOf } from "../read/files.ts";
 import { reportIssues } from "../read/issues.ts";
 import { didYouMean, type Finding, type Path, quoted } from "../read/problems.ts";
 import { readSecret } from "../read/secret.ts";
@@ -11,7 +11,7 @@ import { configuredBy } from "./defaults.ts";
 import { ownTypes, type Registry, validateOptions } from "./instances.ts";
 import type { Instance, ReadPlugins, RunningPlugins } from "./listed.ts";
 import { type LoadedPlugin, loadPluginModule, pluginFiles } from "./load-plugin.ts";
-import { REFUSED_TYPES } from "./refused-types.ts";
+import { REFUSED_TYPES, SECTION_TYPES } from "./refused-types.ts";
 
 /** One entry of `spec.plugins`. */
 export const pluginEntry = z.strictObject({
@@ -59,7 +59,7 @@ export async function readPlugins(
 
 /** Before they are loaded: whoever corrects a file that can't be loaded must be noticed too. */
 async function note(from: string, { file }: Place, files: Set<string>): Promise<void> {
-  for (const path of await pluginFiles(from, dirname(file)).catch(() => [])) files.add(path);
+  for (const path of await pluginFiles(from, folderOf(file)).catch(() => [])) files.add(path);
 }
 
 function runningType(
@@ -67,7 +67,7 @@ function runningType(
   running: RunningPlugins | undefined,
 ): LoadedPlugin | undefined {
   if (from === undefined || type !== undefined) return undefined;
-  const folder = dirname(place.file);
+  const folder = folderOf(place.file);
   const entry = running?.config.plugins.find((each) => each.from === from && each.folder === folder);
   const definition = entry && running?.definitions.get(entry.name);
   return definition && { definition, file: entry?.file ?? "" };
@@ -83,7 +83,7 @@ async function findType({ spec, path, place }: PluginSource, registry: Registry)
   };
   if (type !== undefined && from !== undefined) return refuse(["from"], { found: "both type and from", wanted: EITHER }, "key");
   if (from !== undefined) {
-    return loadPluginModule(from, dirname(place.file)).catch((error: Error) =>
+    return loadPluginModule(from, folderOf(place.file)).catch((error: Error) =>
       refuse(["from"], { found: `the module ${quoted(from)}, which can't be used`, hint: error.message }),
     );
   }
@@ -101,7 +101,7 @@ async function findType({ spec, path, place }: PluginSource, registry: Registry)
       hint: () => typeHint(type, registry),
     });
   return refuse(["type"], {
-    found: `the plugin type ${quoted(type)} of the reference router, which has no counterpart here`,
+    found: `the plugin type ${quoted(type)} of the reference router, which ${SECTION_TYPES.has(type) ? "is no plugin here" : "has no counterpart here"}`,
     hint,
   });
 }
@@ -125,7 +125,7 @@ function instanceOf(name: string, { definition, file }: LoadedPlugin, { spec, pa
     reportIssues(result.issues, { schema, value, base: [...path, "parameters"], report });
     return undefined;
   }
-  const [folder, position] = [dirname(place.file), place.positionOf(path)];
+  const [folder, position] = [folderOf(place.file), place.positionOf(path)];
   const entry = { name, type, from: spec.from, file, parameters: result.value, folder, position };
   return { entry, definition, path, report };
 }

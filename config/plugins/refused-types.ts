@@ -1,5 +1,20 @@
+type Grouped = readonly (readonly [instead: string, types: string])[];
+
+/** Types of the reference router for which a section of a Router document stands, grouped by what to write there. */
+const BY_SECTION: Grouped = [
+  [
+    "Use spec.kvEvents (docs/kv-events.md) and prefix-cache-scorer; in an EndpointPickerConfig it is read with its own name.",
+    "precise-prefix-cache-scorer precise-prefix-cache-producer",
+  ],
+  [
+    "Use spec.admission, and the parameters of fair-queue; in an EndpointPickerConfig it is read with its own name.",
+    `global-strict-fairness-policy round-robin-fairness-policy program-aware-fairness fcfs-ordering-policy edf-ordering-policy
+    slo-deadline-ordering-policy static-usage-limit-policy priority-holdback-policy soft-reflective-ceiling-policy`,
+  ],
+];
+
 /** Types of the reference router without a counterpart here, grouped by what to do instead. */
-const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
+const INSTEAD: Grouped = [
   [
     "Media are encoded where their prompt is processed: leave out the encode decider and its profile.",
     "always-disagg-multimodal-decider",
@@ -7,21 +22,12 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
   ["Caches go from a prompt's endpoint to its answer's only: leave it out.", "p2p-source-producer topology-stamp-handler"],
   ["There is one profile for all requests: list one, and leave the handler out.", "header-profile-handler"],
   [
-    "Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.",
-    "precise-prefix-cache-scorer precise-prefix-cache-producer",
-  ],
-  [
     "The default policy does as well without predicted latencies: leave it out, or load examples/latency-predictor/ with from.",
     "latency-scorer predicted-latency-producer slo-headroom-tier-filter latency-slo-admitter",
   ],
   [
     "Media are hashed as part of the prompt here: use prefix-cache-scorer.",
     "mm-embeddings-cache-scorer mm-embeddings-cache-producer",
-  ],
-  [
-    "Use spec.admission, and the parameters of fair-queue; in an EndpointPickerConfig it is read with its own name.",
-    `global-strict-fairness-policy round-robin-fairness-policy program-aware-fairness fcfs-ordering-policy edf-ordering-policy
-    slo-deadline-ordering-policy static-usage-limit-policy priority-holdback-policy soft-reflective-ceiling-policy`,
   ],
   [
     "Use spec.admission: requests below priority 0 are the first to wait and to be sent away; tenantHeaders names who they belong to.",
@@ -54,6 +60,11 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
   ],
 ];
 
-export const REFUSED_TYPES: ReadonlyMap<string, string> = new Map(
-  INSTEAD.flatMap(([instead, types]) => types.split(/\s+/).map((type) => [type, instead] as const)),
-);
+const byType = (groups: Grouped) =>
+  new Map(groups.flatMap(([instead, types]) => types.split(/\s+/).map((type) => [type, instead] as const)));
+
+/** Those that only an EndpointPickerConfig has as plugins. */
+export const SECTION_TYPES: ReadonlyMap<string, string> = byType(BY_SECTION);
+
+/** All types of the reference router that are no plugins of a Router document, with what to do instead. */
+export const REFUSED_TYPES: ReadonlyMap<string, string> = new Map([...SECTION_TYPES, ...byType(INSTEAD)]);

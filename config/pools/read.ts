@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { isOwnKind } from "../../core/contract/kinds.ts";
 import type { PluginKind } from "../../core/contract/plugin.ts";
 import type { PoolPlan } from "../../core/router-config.ts";
@@ -8,6 +7,7 @@ import type { Registry } from "../plugins/instances.ts";
 import type { Instance, ListedPlugins, RunningPlugins } from "../plugins/listed.ts";
 import { unmetNeeds } from "../plugins/unmet-needs.ts";
 import type { ConfigDocument } from "../read/documents.ts";
+import { folderOf } from "../read/files.ts";
 import { fit, type Resource } from "../read/fit.ts";
 import { quoted } from "../read/problems.ts";
 import { settingsWith } from "../router/features.ts";
@@ -82,7 +82,7 @@ function ofPools(listed: ListedPlugins): ListedPlugins {
 /** Paths in the Router document's plugins begin at its folder. */
 function refuseFarPlugins({ document, file, report }: Resource<PoolDocument>, router: ConfigDocument | undefined): void {
   const plugins = (router?.value as { readonly spec?: { readonly plugins?: readonly unknown[] } } | undefined)?.spec?.plugins;
-  if (!plugins?.length || document.spec.plugins !== undefined || dirname(router!.file) === dirname(file)) return;
+  if (!plugins?.length || document.spec.plugins !== undefined || folderOf(router!.file) === folderOf(file)) return;
   const found = `no plugins of its own, and a Router document with plugins in another folder (${router!.file})`;
   report(["metadata", "name"], {
     found,

@@ -1,5 +1,6 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar, visit } from "yaml";
 import type { Position } from "../../core/router-config.ts";
+import { INDENTED_MARK, indentedMarks, type Token } from "./document-marks.ts";
 import type { ConfigText } from "./files.ts";
 import { isTooDeep, MOST_LEVELS } from "./nesting.ts";
 import { addProblem, allOf, type Finding, type Path, type Problem, quoted, type Report } from "./problems.ts";
@@ -23,7 +24,6 @@ export interface ConfigDocument extends Place {
   readonly value: unknown;
 }
 
-type Token = Parameters<Composer["next"]>[0];
 type Node = Document.Parsed["contents"];
 type NodePair = { readonly key: Node; readonly value: Node };
 
@@ -93,6 +93,9 @@ export function readDocuments(file: string, text: string, problems: Problem[], h
     reportAt(tooDeep.offset, NESTED);
     return [];
   }
+  const marks = indentedMarks(text, tokens);
+  for (const offset of marks) reportAt(offset, INDENTED_MARK);
+  if (marks.length > 0) return [];
   const lineAt = (offset: number) => text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
   const hintAt = (offset: number) => (lineAt(offset).includes("${") ? REFERENCE_HINT : "");
   const beginHint = (offset: number | undefined) =>

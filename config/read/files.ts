@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
-import { readBounded, UnreadableFile } from "../../core/runtime/read-file.ts";
+import { isHandedOver, readBounded, UnreadableFile } from "../../core/runtime/read-file.ts";
 import { allOf, type Finding, type Problem, problemAt, quoted } from "./problems.ts";
 
 /** The text of one config file, and its name in messages. */
@@ -18,17 +18,28 @@ export const MOST_BYTES = 1024 * 1024;
 /** Names of the files that are read in a folder. */
 export const CONFIG_NAME = /^[^.].*\.(yaml|yml|json)$/;
 
-/** The absolute path that a path in this file means. */
-export function besideFile(file: string, path: string): string {
-  return resolve(dirname(file), path);
+/** The folder that paths in this file begin at: of what was handed over to the process the one that it runs in. */
+export function folderOf(file: string): string {
+  return isHandedOver(file) ? "." : dirname(file);
 }
 
-/** Reads files and, from folders, all .yaml, .yml and .json files sorted by name; each file once. Appends to `problems`. */
+/** The absolute path that a path in this file means. */
+export function besideFile(file: string, path: string): string {
+  return resolve(folderOf(file), path);
+}
+
+/** What "-" means on a command line. */
+export const STANDARD_INPUT = "/dev/stdin";
+
+/** By path, what was handed over to this process: it comes once, so a further reader gets what was read. */
+const handedOver = new Map<string, Buffer>();
+
+/** Reads files, "-" for the standard input, and from folders all .yaml, .yml and .json files sorted by name; each once. Appends to `problems`. */
 export async function readFiles(paths: readonly string[], problems: Problem[]): Promise<readonly ConfigText[]> {
   const texts: ConfigText[] = [];
   const seen = new Set<string>();
   for (const path of paths) {
-    for (const file of await filesAt(path, problems)) {
+    for (const file of await filesAt(path === "-" ? STANDARD_INPUT : path, problems)) {
       if (seen.has(resolve(file))) continue;
       seen.add(resolve(file));
       const text = await readText(file, problems);
@@ -58,7 +69,8 @@ async function filesAt(path: string, problems: Problem[]): Promise<readonly stri
 
 async function readText(file: string, problems: Problem[]): Promise<string | undefined> {
   try {
-    const bytes = await readBounded(file, MOST_BYTES);
+    const bytes = handedOver.get(file) ?? (await readBounded(file, MOST_BYTES));
+    if (isHandedOver(file)) handedOver.set(file, bytes);
     if (bytes.length > MOST_BYTES) problems.push(problemWith(file, TOO_LARGE));
     else if (!isUtf8(bytes)) problems.push(problemWith(file, NOT_UTF8));
     else if (bytes.includes(0)) problems.push(problemWith(file, NOT_TEXT));

@@ -1,6 +1,6 @@
 import type { OptionSchema, SchemaIssue } from "../../core/contract/options.ts";
 import { keysAt } from "./json-schema.ts";
-import { describe, describeKind, didYouMean, type Path, quoted, type Report } from "./problems.ts";
+import { describe, describeKind, didYouMean, type Path, quoted, type Report, unknownKey } from "./problems.ts";
 import { isSecretPath } from "./secret.ts";
 
 /** An issue with zod's own fields; other schema libraries leave them out. */
@@ -44,11 +44,7 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
     const known = keysAt(subject.schema, steps);
     const wanted = known.length === 0 ? "no key of that name" : `one of: ${known.join(", ")}`;
     for (const key of issue.keys ?? [])
-      subject.report(
-        [...path, key],
-        { found: `the unknown key ${quoted(key)}`, wanted, hint: () => didYouMean(key, known) },
-        "key",
-      );
+      subject.report([...path, key], { found: unknownKey(key), wanted, hint: () => didYouMean(key, known) }, "key");
     return;
   }
   const branch = issue.code === "invalid_union" ? likeliestBranch(issue.errors ?? []) : undefined;

@@ -1,5 +1,5 @@
 import type { ConfigDocument } from "./documents.ts";
-import { describe, describeKind, didYouMean, isMapping, quoted } from "./problems.ts";
+import { describe, describeKind, didYouMean, isMapping, quoted, unknownKey } from "./problems.ts";
 
 type Kind = "Router" | "Pool" | "InferenceModelRewrite" | "InferenceObjective" | "EndpointPickerConfig";
 
@@ -56,7 +56,14 @@ function kindOf({ value, report }: ConfigDocument): Kind | undefined {
     return undefined;
   }
   const kind = KINDS.find((known) => known === value["kind"]);
-  if (kind === undefined) {
+  const misspelled = value["kind"] === undefined ? Object.keys(value).find((key) => didYouMean(key, ["kind"]) !== "") : undefined;
+  if (misspelled !== undefined) {
+    report(
+      [misspelled],
+      { found: unknownKey(misspelled), wanted: `the key "kind": ${KINDS.join(" or ")}`, hint: didYouMean(misspelled, ["kind"]) },
+      "key",
+    );
+  } else if (kind === undefined) {
     const hint = value["kind"] === undefined ? FIRST_LINES : didYouMean(String(value["kind"]), KINDS);
     report(["kind"], { ...foundOf(value["kind"], "kind"), wanted: KINDS.join(" or "), hint });
   }

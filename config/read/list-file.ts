@@ -1,11 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { z } from "../../core/contract/options.ts";
 import type { Position } from "../../core/router-config.ts";
 import { readBounded } from "../../core/runtime/read-file.ts";
 import { type Place, readDocuments } from "./documents.ts";
-import { unreadableFile } from "./files.ts";
+import { besideFile, unreadableFile } from "./files.ts";
 import { fit } from "./fit.ts";
 import { type Finding, type Path, type Problem, quoted } from "./problems.ts";
 
@@ -32,7 +31,7 @@ export async function readListFile<Item>(
   files: Set<string>,
   problems: Problem[],
 ): Promise<readonly PlacedItem<Item>[]> {
-  const file = resolve(dirname(from), written);
+  const file = besideFile(from, written);
   files.add(file);
   const text = await textOf(file);
   if (typeof text !== "string") {

@@ -69,11 +69,22 @@ export function formatProblems(problems: readonly Problem[], below: (problem: Pr
   ].join("\n");
 }
 
-/** Sorts by line within each file; the files stay in the given order. */
+const UNKNOWN_KEY = "the unknown key ";
+
+/** What is found where nobody knows a key. */
+export function unknownKey(key: string): string {
+  return `${UNKNOWN_KEY}${quoted(key)}`;
+}
+
+/**
+ * Sorts by line within each file; the files stay in the given order. Unknown keys come before all others, since a misspelled key is the
+ * cause of much that is missing or names nothing elsewhere.
+ */
 export function inReadingOrder(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
   const rank = new Map(files.map((file, index) => [file, index]));
   const rankOf = (problem: Problem) => rank.get(problem.file) ?? -1;
-  return [...problems].sort((a, b) => rankOf(a) - rankOf(b) || a.line - b.line || a.column - b.column);
+  const isFirst = ({ found }: Problem) => Number(found.startsWith(UNKNOWN_KEY));
+  return [...problems].sort((a, b) => isFirst(b) - isFirst(a) || rankOf(a) - rankOf(b) || a.line - b.line || a.column - b.column);
 }
 
 /** file:line:column, or the file alone for all of it; undefined for no place in any file. */

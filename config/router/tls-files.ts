@@ -1,11 +1,10 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { dirname, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { secretOf } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { readBounded } from "../../core/runtime/read-file.ts";
 import type { Authorities, CertificatePair } from "../../core/settings.ts";
-import { unreadableFile } from "../read/files.ts";
+import { besideFile, unreadableFile } from "../read/files.ts";
 import { type Finding, type Path, quoted, type Report } from "../read/problems.ts";
 
 /** Where paths of files begin, and where problems are reported. */
@@ -38,8 +37,8 @@ export class TlsFiles {
     place: TlsPlace,
     files: Set<string>,
   ): Promise<CertificatePair | undefined> {
-    const certFile = resolve(dirname(place.file), spec.certFile);
-    const keyFile = resolve(dirname(place.file), spec.keyFile);
+    const certFile = besideFile(place.file, spec.certFile);
+    const keyFile = besideFile(place.file, spec.keyFile);
     files.add(certFile).add(keyFile);
     const read = async () => pairOf(certFile, keyFile, await textOf(certFile, "certFile"), await textOf(keyFile, "keyFile"));
     return usable(`${certFile}\n${keyFile}`, this.#pairs, read, path, place);
@@ -53,7 +52,7 @@ export class TlsFiles {
     place: TlsPlace,
     files: Set<string>,
   ): Promise<Authorities | undefined> {
-    const file = resolve(dirname(place.file), name);
+    const file = besideFile(place.file, name);
     files.add(file);
     const read = async (): Promise<Authorities | Broken> => {
       const pem = await textOf(file, key);

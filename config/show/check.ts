@@ -1,4 +1,5 @@
 import type { Definition } from "../../core/contract/plugin.ts";
+import { counted } from "../../core/report/number-text.ts";
 import { targetLabel } from "../../core/report/target-label.ts";
 import type { Address, ProfileConfig, RewriteRule, RouterConfig } from "../../core/router-config.ts";
 import { type LoadedConfig, loadTexts } from "../load.ts";
@@ -84,8 +85,6 @@ function section(title: string, rows: readonly string[], most = MOST_ROWS): read
 function addressText({ host, port }: Address): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
-
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function profileRows(
   profile: ProfileConfig,

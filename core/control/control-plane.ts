@@ -4,6 +4,7 @@ import type { Source } from "../contract/source.ts";
 import type { EndpointJudge, JudgeRules } from "../judge.ts";
 import type { Probes } from "../settings.ts";
 import type { Traffic } from "../state/traffic.ts";
+import { NOBODY_THERE } from "../wire/get-error.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import { DiscoveryLists } from "./discovery-lists.ts";
 import type { Intents } from "./intents.ts";
@@ -35,9 +36,6 @@ export interface EndpointTimes {
   readonly lastCheckMs: number;
   readonly nextCheckMs: number;
 }
-
-/** What a process that has ended leaves behind. */
-const HAS_GONE: ReadonlySet<string> = new Set(["refused", "unreachable"]);
 
 /** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
@@ -76,7 +74,8 @@ export class ControlPlane {
         const wasHealthy = table.isHealthy(name);
         table.probed(name, health);
         const endpoint = table.endpoints.find((each) => each.name === name);
-        if (wasHealthy && !health.isServing && HAS_GONE.has(health.readinessFailure) && endpoint !== undefined) gone(endpoint);
+        if (wasHealthy && !health.isServing && NOBODY_THERE.has(health.readinessFailure) && endpoint !== undefined)
+          gone(endpoint);
         if (!wasHealthy && table.isHealthy(name) && this.#successors.has(name)) this.#discovered();
       },
     });

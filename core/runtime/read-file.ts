@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, read, readSync, type Stats, statSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { clearTimeout, setTimeout } from "node:timers";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 
 /** Why something is not read, and what to do. The message goes on behind "FILE can't be read: ". */
 export class UnreadableFile extends Error {
@@ -87,10 +88,10 @@ export async function checkRegular(path: string): Promise<void> {
 async function readAll(path: string, mostBytes: number, late: AbortSignal): Promise<Buffer> {
   // Before it is opened: whoever waits to write into a pipe would notice.
   await checkRegular(path);
-  const file = await open(path, FLAGS);
+  const file = await opened(path);
   try {
     // Another file may have come to this path meanwhile.
-    if (!isHandedOver(path)) refuseIrregular(await file.stat());
+    if (file.stat !== undefined) refuseIrregular(await file.stat());
     const chunks: Buffer[] = [];
     for (let left = mostBytes + 1; left > 0 && !late.aborted; ) {
       const chunk = Buffer.allocUnsafe(Math.min(left, READ_BYTES));
@@ -105,8 +106,30 @@ async function readAll(path: string, mostBytes: number, late: AbortSignal): Prom
   }
 }
 
+/** What bytes are read from. */
+interface Source {
+  /** Absent where anything may be read. */
+  stat?(): Promise<Stats>;
+  read(chunk: Buffer, offset: number, length: number, position: null): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
+async function opened(path: string): Promise<Source> {
+  try {
+    const file = await open(path, FLAGS);
+    return isHandedOver(path) ? { read: file.read.bind(file), close: file.close.bind(file) } : file;
+  } catch (thrown) {
+    // A socket can't be opened anew: another program has started this one with it.
+    if ((thrown as NodeJS.ErrnoException).code !== "ENXIO" || !isHandedOver(path)) throw thrown;
+    const descriptor = Number(/\d+$/.exec(path)?.[0] ?? 0);
+    return { read: (...args) => readDescriptor(descriptor, ...args), close: async () => {} };
+  }
+}
+
+const readDescriptor = promisify(read);
+
 /** The count of bytes; 0 at the end. Waits for whoever has not written yet. */
-async function readSome(file: FileHandle, chunk: Buffer, late: AbortSignal): Promise<number> {
+async function readSome(file: Source, chunk: Buffer, late: AbortSignal): Promise<number> {
   while (!late.aborted) {
     try {
       return (await file.read(chunk, 0, chunk.length, null)).bytesRead;

@@ -52,6 +52,11 @@ export class UnlistedNames {
     return { standing: "loading", leftMs: Math.max(0, this.adapterLoadMs - loadingMs) };
   }
 
+  /** Whether the endpoint has refused the name, and has not served it since. */
+  hasRefused(slot: number, name: string): boolean {
+    return (this.#bySlot[slot]?.get(name)?.refusals ?? 0) > 0;
+  }
+
   /** Whether requests are under way there for a name that is not listed: loading it may take long. */
   isLoading(slot: number): boolean {
     for (const { open } of this.#bySlot[slot]?.values() ?? []) if (open > 0) return true;

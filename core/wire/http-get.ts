@@ -116,22 +116,17 @@ function requestText(url: EndpointUrl, path: string, { method, body, headers = {
 }
 
 /** Why a connection failed. */
-function socketError(error: Error & { readonly code?: string }, isConnected: boolean): GetError {
+function socketError(error: Error & { readonly code?: string; readonly syscall?: string }, isConnected: boolean): GetError {
   const code = error.code ?? "";
   const failure = tlsFailure(error);
   if (failure !== undefined) return new GetError(failure, `The connection could not be made safe: ${failure}`, error);
   if (isConnected || code === "ECONNRESET") return new GetError("reset", "The connection broke", error);
   if (code === "ECONNREFUSED") return new GetError("refused", "Nobody listens at this address", error);
   if (code === "ETIMEDOUT") return new GetError("timeout", "The connection could not be opened in time", error);
-  if (UNREACHABLE.has(code)) return new GetError("unreachable", "The host can't be found or reached", error);
+  if (code === "EAI_AGAIN") return new GetError("name lookup failed", "The host's name can't be looked up", error);
+  if (error.syscall === "getaddrinfo") return new GetError("no such host", "There is no host of this name", error);
+  if (UNREACHABLE.has(code)) return new GetError("unreachable", "The host can't be reached", error);
   return new GetError("invalid", "The connection could not be opened", error);
 }
 
-const UNREACHABLE: ReadonlySet<string> = new Set([
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EAI_FAIL",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EHOSTDOWN",
-]);
+const UNREACHABLE: ReadonlySet<string> = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"]);

@@ -1,10 +1,12 @@
 /** Adapters that replicas load when they are first asked for, as vLLM does with its file-system resolver. */
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { healthOf } from "../../apps/admin/health.ts";
 import { type MockReplica, startMockReplica } from "../../apps/lab/mock/replica.ts";
 import { Adapters } from "../../core/control/adapters.ts";
 import { liveAdapterLife } from "../support/adapter-life.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
+import { makeSite } from "../support/view.ts";
 
 interface Setting {
   /** The adapters in each replica's folder; one list for each replica. */
@@ -95,6 +97,26 @@ describe("a target that no replica lists", () => {
     const { status, body } = await ask(world);
     assert.deepEqual([status, body.model], [200, "v1"]);
     await waitUntil(() => isServed(world, "v1"));
+  });
+
+  it("needs nobody's attention as long as no replica has refused it", async () => {
+    const world = await setUp({ folders: [["v1"], ["v1"]] });
+    const health = () => healthOf(makeSite(world.router.router));
+    assert.deepEqual([health().isWell, health().warnings], [true, []]);
+    const [target] = health().rewrites[0]!.targets;
+    assert.deepEqual([target?.readyEndpoints, target?.onDemandEndpoints], [0, 2]);
+    assert.equal((await ask(world)).status, 200);
+    await waitUntil(() => isServed(world, "v1"));
+    assert.deepEqual([health().isWell, health().warnings], [true, []]);
+  });
+
+  it("that all replicas have refused is told, also when they may be asked again", async () => {
+    const world = await setUp({ folders: [["other"], ["other"]] });
+    assert.equal((await ask(world)).status, 503);
+    const { isWell, warnings } = healthOf(makeSite(world.router.router));
+    assert.equal(isWell, false);
+    assert.match(warnings[0] ?? "", /^No ready replica serves "v1", a target of the rewrite food\/0: its requests get 503/);
+    assert.ok(world.router.router.pool.load.unlisted.hasRefused(0, "v1"), "whatever the time is");
   });
 
   it("stays where it was loaded while that replica is not busy", async () => {

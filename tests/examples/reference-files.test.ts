@@ -21,9 +21,18 @@ const LOADED: Readonly<Record<string, readonly string[]>> = {
   "epp-burst-prefix-cache-config.yaml": [DECODE, "burst-prefix 2", "load-aware-scorer (load-aware) 1", PICKER],
   "epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`],
   "epp-estimate-prefix-cache-config.yaml": [DECODE, `${PREFIX} 1`, "load-aware-scorer (load-aware) 1", PICKER],
+  "epp-precise-prefix-cache-config.yaml": [
+    DECODE,
+    `${PREFIX} 2`,
+    "kv-cache-utilization-scorer (kv-cache-utilization) 1",
+    "queue-scorer (queue) 1",
+    PICKER,
+  ],
   "pd-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`, "queue-scorer (queue) 1"],
   "pd-topology-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`, "queue-scorer (queue) 1"],
   "sim-epp-config.yaml": [DECODE, PICKER, `${PREFIX} 2`],
+  "sim-epp-kvcache-config.yaml": [DECODE, PICKER, `${PREFIX} 10`],
+  "sim-epp-no-hit-lru.yaml": [DECODE, PICKER, `${PREFIX} 2`, "no-hit-lru-scorer (no-hit-lru) 1"],
   "sim-epp-gpu-config.yaml": [
     DECODE,
     "gpu-utilization-filter (attribute-filter)",
@@ -59,18 +68,11 @@ const PREFILL_PROFILES: Readonly<Record<string, readonly string[]>> = {
 
 /** By file: the line and the name of each thing that is not supported. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
-  "epp-mm-embeddings-cache-config.yaml": [
-    "13 mm-embeddings-cache-producer",
-    "16 mm-embeddings-cache-scorer",
-    "17 precise-prefix-cache-producer",
-  ],
-  "epp-precise-prefix-cache-config.yaml": ["16 precise-prefix-cache-producer"],
+  "epp-mm-embeddings-cache-config.yaml": ["13 mm-embeddings-cache-producer", "16 mm-embeddings-cache-scorer"],
   "probabilistic-admitter-epp-config.yaml": ["15 probabilistic-admitter"],
   "sim-e-p-d-epp-config.yaml": ["12 encode", "14 always-disagg-multimodal-decider", "19 encode"],
   "sim-e-pd-epp-config.yaml": ["9 always-disagg-multimodal-decider", "13 encode", "15 encode"],
-  "sim-epp-kvcache-config.yaml": ["11 precise-prefix-cache-producer"],
-  "sim-epp-no-hit-lru.yaml": ["6 precise-prefix-cache-producer"],
-  "sim-epp-tokenizer-vllm-http-config.yaml": ["10 MODEL_NAME", "15 precise-prefix-cache-producer"],
+  "sim-epp-tokenizer-vllm-http-config.yaml": ["10 MODEL_NAME"],
 };
 
 const SETTINGS = simulationOf(4);
@@ -144,6 +146,14 @@ describe("the reference's own config files", () => {
       assert.deepEqual({ transfer, decider }, { transfer: "side-car", decider: { uncachedTokens: 16 } });
       const told = notes.map((note) => `${note.name} ${note.effect}`);
       for (const each of ["disagg-profile-handler", "prefix-based-pd-decider"]) assert.ok(told.includes(`${each} taken over`));
+    });
+
+  for (const name of ["epp-precise-prefix-cache-config.yaml", "sim-epp-kvcache-config.yaml", "sim-epp-no-hit-lru.yaml"])
+    it(`${name} has the router follow what engines say of their caches`, async () => {
+      const { config, notes } = await loaded(name);
+      const { port, topic } = config.features.get("kvEvents") as Readonly<Record<string, unknown>>;
+      assert.deepEqual({ port, topic }, { port: 5557, topic: "kv@" });
+      assert.ok(notes.some((note) => note.name === "precise-prefix-cache-producer" && note.effect === "taken over"));
     });
 
   for (const [name, things] of Object.entries(REFUSED)) {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { readInput } from "../../apps/cli/frame/command.ts";
 import { runProgram } from "../../apps/cli/program.ts";
 import { ADMIN } from "../../apps/cli/switches.ts";
@@ -27,11 +28,20 @@ export function signalbox(...argv: string[]): Running {
 /** The same with more environment variables. */
 export function signalboxWith(env: Readonly<Record<string, string>>, ...argv: string[]): Running {
   const { command, args } = programOnThisRuntime();
-  const child = spawn(command, [...args, ...argv], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
+  return followed(
+    spawn(command, [...args, ...argv], { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } }),
+  );
+}
+
+/** The same with a text on its standard input. */
+export function signalboxReading(text: string, ...argv: string[]): Running {
+  const { command, args } = programOnThisRuntime();
+  const child = spawn(command, [...args, ...argv], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(text);
+  return followed(child);
+}
+
+function followed(child: ChildProcessByStdio<Writable | null, Readable, Readable>): Running {
   children.add(child);
   const output = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => {

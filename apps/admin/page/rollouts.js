@@ -77,7 +77,10 @@ function makeTarget() {
       drawShare(target.share, percent(target.share));
       const texts = [whole(target.readyEndpoints), ...figureTexts(target.figures)];
       for (const [place, text] of texts.entries()) setText(cells[place + 3], text);
-      cells[3].className = target.readyEndpoints === 0 && target.weight > 0 ? "number bad" : "number";
+      const isUnserved = target.readyEndpoints + target.onDemandEndpoints === 0;
+      cells[3].className = isUnserved && target.weight > 0 ? "number bad" : "number";
+      cells[3].title =
+        target.onDemandEndpoints === 0 ? "" : `${whole(target.onDemandEndpoints)} more may load it when they are asked`;
       cells[4].title = target.figures
         ? `Since ${target.figures.since}; ${whole(target.figures.unjudged)} of them say nothing of it`
         : "";

@@ -3,7 +3,7 @@ import { CommandError, type Input, print, UsageError } from "../../../config/com
 import { loadConfig } from "../../../config/load.ts";
 import { problemsOfOwn } from "../../../config/plugins/try-out.ts";
 import { readDocuments } from "../../../config/read/documents.ts";
-import { readFiles } from "../../../config/read/files.ts";
+import { readFiles, STANDARD_INPUT } from "../../../config/read/files.ts";
 import { formatProblems, type Problem, placeText } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import { rewriteResources } from "../../../config/rewrites/resources.ts";
@@ -61,9 +61,15 @@ async function format(paths: readonly string[], isCheck: boolean): Promise<numbe
   if (problems.length > 0) throw new CommandError(1, `Nothing was formatted.\n${printableLines(formatProblems(problems))}`);
   const all = texts.map(({ file, text }) => ({ file, text, next: formatted(file, text) }));
   const changed = all.filter(({ text, next }) => text !== next);
-  for (const { file, next } of isCheck ? [] : changed) writeFileSync(file, next);
+  if (!isCheck) for (const { file, next } of changed) if (file !== STANDARD_INPUT) writeFileSync(file, next);
+  // What came from the standard input goes to the standard output, changed or not.
+  const piped = isCheck ? undefined : all.find(({ file }) => file === STANDARD_INPUT);
+  if (piped !== undefined) process.stdout.write(piped.next);
+  const told = changed.filter((each) => each !== piped);
   const verb = isCheck ? "is not formatted" : "formatted";
-  process.stdout.write(printableLines(changed.map(({ file }) => `${file}: ${verb}\n`).join("")));
+  (piped === undefined ? process.stdout : process.stderr).write(
+    printableLines(told.map(({ file }) => `${file}: ${verb}\n`).join("")),
+  );
   return isCheck && changed.length > 0 ? 1 : 0;
 }
 

@@ -7,6 +7,7 @@ import { type MockReplica, startMockReplica } from "../../lab/mock/replica.ts";
 import { CHECKS, ROLES, TRANSFERS, type TransferOptions, transferSettings } from "../../lab/mock/transfer/options.ts";
 import { readInput } from "../frame/command.ts";
 import { helpColumns, switchLines } from "../frame/help.ts";
+import { portError } from "../start/port-error.ts";
 import { stopSignal } from "../start/signals.ts";
 
 const FAULT = `switch a fault on; may be given several times. VALUE is JSON and may be left out for true:
@@ -80,16 +81,23 @@ export async function runMock(argv: readonly string[], print: (text: string) => 
       return undefined;
     }
     const options = optionsOf(input);
-    const replica = await startMockReplica(options);
+    const replica = await startMockReplica(options).catch((error: unknown) => notListening(error, options));
     print(`Mock replica of ${options.model} at ${replica.url}`);
     return replica;
   } catch (error) {
     if (error instanceof UsageError || error instanceof FaultError)
       throw new UsageError(error.message.includes("--help") ? error.message : `${error.message} See signalbox mock --help.`);
-    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-      throw new CommandError(1, "The port is in use: choose another with --port (0 for any free one) or --bootstrap-port.");
     throw error;
   }
+}
+
+/** Throws a CommandError where an address can't be listened on, and any other error as it is. */
+async function notListening(error: unknown, { host = "", port = 0, bootstrapPort = 0 }: MockOptions): Promise<never> {
+  const taken = (error as { readonly port?: unknown }).port;
+  const isBootstrap = taken === bootstrapPort && taken !== port;
+  const address = { host, port: isBootstrap ? bootstrapPort : port };
+  const named = await portError(error, address, isBootstrap ? "--bootstrap-port" : "--port", "--host");
+  throw named === error ? error : new CommandError(1, (named as Error).message);
 }
 
 function inputOf(argv: readonly string[]): Input {

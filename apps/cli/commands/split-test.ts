@@ -1,8 +1,9 @@
 import { CommandError, type Input, print, UsageError } from "../../../config/command.ts";
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
 import { printable } from "../../../core/contract/printable.ts";
+import { counted } from "../../../core/report/number-text.ts";
 import { columnTable } from "../../../core/report/table.ts";
-import { GetError } from "../../../core/wire/get-error.ts";
+import { GetError, NOBODY_THERE } from "../../../core/wire/get-error.ts";
 import { httpSend } from "../../../core/wire/http-get.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
@@ -92,8 +93,11 @@ async function servedBy(url: EndpointUrl, path: string, body: string): Promise<s
   const options = { method: "POST", body, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
   const result = await httpSend(url, path, options).catch((thrown: unknown) => {
     if (!(thrown instanceof GetError)) throw thrown;
-    if (thrown.reason === "refused" || thrown.reason === "unreachable")
-      throw new CommandError(4, `Nobody responds at ${url.href}; name the address for clients with --url URL.`);
+    if (NOBODY_THERE.has(thrown.reason))
+      throw new CommandError(
+        4,
+        `Nobody responds at ${url.href} (${thrown.reason}); name the address for clients with --url URL.`,
+      );
     return { status: 0, body: "" };
   });
   if (result.status === 0) return "(no response)";
@@ -166,10 +170,10 @@ export function splitText({ model, requests, isExact, targets, unexpected, isAsW
     ],
     targets,
   );
-  const strangers = Object.entries(unexpected).map(([name, count]) => `unexpected: ${name}, ${count} times`);
+  const strangers = Object.entries(unexpected).map(([name, count]) => `unexpected: ${name}, ${counted(count, "time")}`);
   const others = isExact ? [] : ["Others sent requests too, or a guard shuffles the split: it is compared by chance."];
   const verdict = isAsWeighted ? "The split is as the weights say." : "The split is not as the weights say.";
-  return `${[`${requests} requests for "${model}"`, ...lines, ...strangers, ...others, verdict].join("\n")}\n`;
+  return `${[`${counted(requests, "request")} for "${model}"`, ...lines, ...strangers, ...others, verdict].join("\n")}\n`;
 }
 
 function expectedText({ expected, tolerance }: TargetCount): string {

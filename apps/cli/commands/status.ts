@@ -2,11 +2,12 @@ import { isatty } from "node:tty";
 import { type Input, print } from "../../../config/command.ts";
 import { type FeatureText, featureTexts } from "../../../config/feature.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
-import { percent } from "../../../core/report/number-text.ts";
+import { counted, percent } from "../../../core/report/number-text.ts";
 import { terminalColumns, wrappedLines } from "../../../core/report/text-width.ts";
 import type { EndpointStatus } from "../../admin/endpoint-schema.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
+import { isServingWell } from "../../admin/status-summary.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
 import { watch } from "../admin/watch.ts";
 import { noWords } from "../frame/command.ts";
@@ -50,7 +51,7 @@ export function statusText(
     poolLine(now),
     ...configLines(now.config),
     ...now.config.overlay.map(overlayText),
-    ...(now.isWell ? [] : [`! ${now.summary}`]),
+    ...(now.isWell ? [] : [`${isServingWell(now.endpoints, now.traffic) ? " " : "!"} ${now.summary}`]),
     ...now.warnings.map((warning) => `! ${warning}`),
     "",
     ...poolLines(badFirst(now.endpoints), columns, mostRows),
@@ -91,7 +92,7 @@ function poolLines(endpoints: readonly EndpointStatus[], columns: number, mostRo
   if (hidden.length === 0) return lines;
   const out = hidden.filter(({ isAvailable }) => !isAvailable).length;
   const which = out === 0 ? "all in service" : `${out} of them not in service`;
-  return [...lines, `… and ${hidden.length} more replicas, ${which}: signalbox status --all shows them`];
+  return [...lines, `… and ${counted(hidden.length, "more replica")}, ${which}: signalbox status --all shows them`];
 }
 
 /** The last attempt to change the config; the problems of a refused one are among the warnings. */
@@ -109,11 +110,15 @@ function overlayText({ rewrite, isDeleted, by, reason, since, until }: Status["c
 
 function ruleText({ name, models, targets }: RewriteStatus, texts: readonly FeatureText[]): string {
   const parts = targets.map((target) => {
-    const serving = target.readyEndpoints === 0 ? "on no ready replica" : `on ${target.readyEndpoints}`;
     const marks = texts.map((text) => text.mark?.(target) ?? "").join("");
-    return `${target.name} ${percent(target.share)} ${serving}${marks}`;
+    return `${target.name} ${percent(target.share)} ${servingText(target)}${marks}`;
   });
   return `${models.join(", ") || "every model"} -> ${parts.join(", ")}  (${name})`;
+}
+
+function servingText({ readyEndpoints, onDemandEndpoints }: RewriteStatus["targets"][number]): string {
+  if (readyEndpoints > 0) return `on ${readyEndpoints}`;
+  return onDemandEndpoints === 0 ? "on no ready replica" : `on none yet, asked of ${onDemandEndpoints}`;
 }
 
 function profileText({ profile }: Status): string {

@@ -4,6 +4,7 @@ import { type FeatureText, featureTexts } from "../../../config/feature.ts";
 import { durationMs } from "../../../config/schema/units.ts";
 import { systemClock } from "../../../core/contract/clock.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
+import { counted } from "../../../core/report/number-text.ts";
 import type { DecisionReport } from "../../../core/report/report-schema.ts";
 import { terminalColumns, wrappedLines } from "../../../core/report/text-width.ts";
 import { openOutput } from "../../../core/runtime/standard-output.ts";
@@ -32,10 +33,10 @@ export async function tail(input: Input, registry: ReadonlyMap<string, Definitio
   const lines = new OutputWriter({
     clock: systemClock,
     write: openOutput(1),
-    notice: (count) => missing(count, "lines", isJson),
+    notice: (count) => missing(count, "line", isJson),
     onBroken: end,
   });
-  const notice = (count: number) => `${count} lines are missing here`;
+  const notice = (count: number) => `${counted(count, "line is", "lines are")} missing here`;
   const errors = new OutputWriter({ clock: systemClock, write: openOutput(2), notice });
   const isTerminal = isatty(1);
   const texts = featureTexts(registry);
@@ -43,7 +44,7 @@ export async function tail(input: Input, registry: ReadonlyMap<string, Definitio
   const event = (type: string, data: string) => {
     const columns = terminalColumns(isTerminal);
     if (type === "message") lines.write(`${shown(printableJson(data) as DecisionReport, texts, input, columns)}\n`);
-    if (type === "dropped") lines.write(`${missing((printableJson(data) as { count: number }).count, "decisions", isJson)}\n`);
+    if (type === "dropped") lines.write(`${missing((printableJson(data) as { count: number }).count, "decision", isJson)}\n`);
   };
   try {
     const say = (text: string) => errors.write(`signalbox: ${text}\n`);
@@ -74,5 +75,5 @@ function shown(report: DecisionReport, texts: readonly FeatureText[], input: Inp
 /** Stands in the output where decisions were dropped. */
 function missing(count: number, what: string, isJson: boolean): string {
   if (isJson) return JSON.stringify({ dropped: count });
-  return `! ${count} ${what} are missing here: they came faster than they were read`;
+  return `! ${counted(count, `${what} is`, `${what}s are`)} missing here: ${count === 1 ? "it" : "they"} came faster than ${count === 1 ? "it was" : "they were"} read`;
 }

@@ -2,7 +2,7 @@ import { type Input, UsageError } from "../../../config/command.ts";
 import { type FeatureText, featureTexts } from "../../../config/feature.ts";
 import { didYouMean } from "../../../config/read/problems.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
-import { milliseconds, whole } from "../../../core/report/number-text.ts";
+import { counted, milliseconds, whole } from "../../../core/report/number-text.ts";
 import { columnTable } from "../../../core/report/table.ts";
 import { cut, cutMiddle, widthOf } from "../../../core/report/text-width.ts";
 import type { EndpointStatus } from "../../admin/endpoint-schema.ts";
@@ -156,7 +156,7 @@ function totalsLine(now: Status): string {
   const requests = perSecond(traffic, traffic?.requests);
   const tokens = traffic?.outputTokensPerS;
   const parts = [
-    `${whole(inFlight)} requests in flight`,
+    `${counted(inFlight, "request")} in flight`,
     ...(requests === undefined ? [] : [`${rate(requests)} a second`, `${rate(perSecond(traffic, errors) ?? 0)} errors a second`]),
     ...(isKnown(tokens) ? [`${rate(tokens)} tokens a second`] : []),
   ];

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../core/contract/clock.ts";
 import { printable } from "../../../core/contract/printable.ts";
+import { counted } from "../../../core/report/number-text.ts";
 import type { DecisionReport } from "../../../core/report/report-schema.ts";
 import type { Router } from "../../../core/router.ts";
 import { decisionLine } from "../explain/decision-text.ts";
@@ -62,7 +63,7 @@ function pluginLine(name: string, what: string, { plugins }: Router, faults: Rea
   const meanMs = time && time.timedRequests > 0 ? time.timedMs / time.timedRequests : Number.NaN;
   const cost = Number.isNaN(meanMs) ? "" : `, ${meanMs.toFixed(3)} ms per request${time?.isSlow ? ", too slow" : ""}`;
   const count = faults.get(name) ?? 0;
-  return `    ${printable(name)}: ${what}${cost}${count === 0 ? "" : `, ${count} faults so far`}`;
+  return `    ${printable(name)}: ${what}${cost}${count === 0 ? "" : `, ${counted(count, "fault")} so far`}`;
 }
 
 function scoresText(name: string, { scorers, candidates }: DecisionReport): string {

@@ -15,7 +15,6 @@ import { configOf, linesOf } from "../../import/write-config.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
-const STANDARD_INPUT = "/dev/stdin";
 /** Written to the standard error: what somebody has to look at. */
 const TOLD: readonly Effect[] = ["left out", "not understood"];
 
@@ -78,7 +77,7 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 async function fileText(path: string): Promise<ConfigText> {
   const problems: Problem[] = [];
-  const texts = await readFiles([path === "-" ? STANDARD_INPUT : path], problems);
+  const texts = await readFiles([path], problems);
   if (problems.length > 0) throw new CommandError(1, printableLines(formatProblems(problems)));
   const [only, ...others] = texts;
   if (only === undefined || others.length > 0)

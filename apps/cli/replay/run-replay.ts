@@ -1,5 +1,6 @@
 import { CommandError, type Input, print } from "../../../config/command.ts";
 import type { EndpointUrl } from "../../../core/contract/endpoint.ts";
+import { counted } from "../../../core/report/number-text.ts";
 import { type Column, columnTable } from "../../../core/report/table.ts";
 import { httpSend } from "../../../core/wire/http-get.ts";
 import { sliceOf } from "../../lab/simulate/slice.ts";
@@ -75,7 +76,7 @@ const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 
 function reportText(report: Shown, { skippedLines }: Trace): string {
   const { trace, requests, speed, sent, ended, statuses, lateMsP99, placed, samePlace, endpoints } = report;
-  const skipped = skippedLines === 0 ? "" : `, ${count(skippedLines)} lines without a served request left out`;
+  const skipped = skippedLines === 0 ? "" : `, ${counted(skippedLines, "line")} without a served request left out`;
   const stopped =
     ended === requests ? "" : `; stopped with ${count(requests - sent)} not sent and ${count(sent - ended)} under way`;
   const times = [

@@ -1,3 +1,4 @@
+import { counted, whole } from "../../../core/report/number-text.ts";
 import { type Column, columnTable } from "../../../core/report/table.ts";
 import { CAUSES, type Cause, type Loss, type Losses } from "../../lab/simulate/losses.ts";
 import type { Run } from "../../lab/simulate/run.ts";
@@ -69,8 +70,8 @@ export function report(traces: readonly Trace[], runs: readonly Run[], settings:
 
 function traceLine({ name, requests, skippedLines }: Trace): string {
   const minutes = (requests.at(-1)?.atMs ?? 0) / 60_000;
-  const skipped = skippedLines === 0 ? "" : `, ${whole(skippedLines)} other lines skipped`;
-  return `${name}: ${whole(requests.length)} requests in ${minutes.toFixed(1)} minutes${skipped}`;
+  const skipped = skippedLines === 0 ? "" : `, ${counted(skippedLines, "other line")} skipped`;
+  return `${name}: ${counted(requests.length, "request")} in ${minutes.toFixed(1)} minutes${skipped}`;
 }
 
 function settingsLine(settings: SimulationSettings, seeds: number): string {
@@ -80,9 +81,9 @@ function settingsLine(settings: SimulationSettings, seeds: number): string {
   const kept =
     sessions === undefined
       ? ""
-      : `, ${whole(sessions.perReplica)} sessions each for ${sessions.hours} h (measured after ${sessions.warmUpHours} h)`;
+      : `, ${counted(sessions.perReplica, "session")} each for ${sessions.hours} h (measured after ${sessions.warmUpHours} h)`;
   const roles = prefillers === undefined ? "" : ` (${prefillers} for prompts)`;
-  return `${replicas} replicas${roles} of ${whole(kvTokens)} KV tokens at ${whole(prefillTokensPerS)} tokens/s${kept}, time scale ${timeScale}, ${seedText}`;
+  return `${counted(replicas, "replica")}${roles} of ${whole(kvTokens)} KV tokens at ${whole(prefillTokensPerS)} tokens/s${kept}, time scale ${timeScale}, ${seedText}`;
 }
 
 /** "targets: the first token within 500 or 5,000 ms". */
@@ -168,4 +169,3 @@ function mainCauses({ byCause, lostMs }: Loss): string {
 const count = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 const seconds = (value: number) => `${value.toFixed(2)} s`;
-const whole = (value: number) => value.toLocaleString("en-US");

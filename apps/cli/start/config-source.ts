@@ -58,7 +58,10 @@ export function configSource(
   const fileWatch = new FileWatch({ clock, lookMs, paths: files, changed: () => changed() });
   return {
     /** Its sources in words. */
-    names: given?.names ?? [...files, ...(urls.length > 0 ? ["the command line"] : [])],
+    names: given?.names ?? [
+      ...files.map((file) => (file === "-" ? "the standard input" : file)),
+      ...(urls.length > 0 ? ["the command line"] : []),
+    ],
     /** Which addresses the command line sets instead of the files. */
     commandLine: asked as CommandLine,
     /** From now on they are a part of the config. */

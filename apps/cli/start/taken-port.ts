@@ -12,34 +12,60 @@ const ASK = { timeoutMs: 500, maxBytes: 8 * 1024 * 1024 };
 const MOST_TRIED = 50;
 const LAST_PORT = 65_535;
 
-/** What answers at an address of this machine that is taken, for a sentence: " by Prometheus"; "" where that can't be told. */
+const PROMETHEUS = /^Prometheus\b.*\bis Healthy/i;
+const OTHER = " by another HTTP server";
+
+/**
+ * What answers at an address of this machine that is taken, for a sentence: " by Prometheus"; "" where that can't be told. What is asked of
+ * a server is what its kind serves, so that its log has no errors by it; of a strange one two paths that most have.
+ */
 export async function holderText(host: string, port: number): Promise<string> {
+  const ask = (path: string) => httpGet(parseEndpointUrl(urlOf(host, port)), path, ASK);
   try {
-    const [health, status] = await Promise.all([ask(host, port, "/-/healthy"), ask(host, port, "/status")]);
-    if (/^Prometheus\b.*\bis Healthy/i.test(health.body)) return " by Prometheus, whose usual port is 9090 too";
-    const pool = poolOf(status);
-    return pool === undefined ? " by another HTTP server" : ` by a router of this program${pool}`;
+    const health = await ask("/health");
+    if (health.status === 200) return health.body === "{}" ? servingText(await ask("/ready")) : otherText(health);
+    const first = await ask("/");
+    if (/<title>Signalbox\b/.test(first.body) || isUnauthorized(first)) return adminText(await ask("/status"));
+    if (first.status === 302 && /\/(graph|query)\b/.test(first.body)) return otherText(await ask("/-/healthy"));
+    return otherText(first);
   } catch (thrown) {
     if (thrown instanceof GetError && thrown.reason === "invalid") return " by something that does not speak HTTP";
     return "";
   }
 }
 
-function ask(host: string, port: number, path: string): Promise<GetResult> {
-  return httpGet(parseEndpointUrl(urlOf(host, port)), path, ASK);
+/** Of what may be a router's port for clients. */
+function servingText({ body }: GetResult): string {
+  const { ready, endpoints } = (jsonIn(body) ?? {}) as { readonly ready?: unknown; readonly endpoints?: unknown };
+  return typeof ready === "number" && typeof endpoints === "number"
+    ? ` by a router of this program (${ready} of ${endpoints} replicas ready)`
+    : OTHER;
 }
 
-/** Of a router's admin port: its pool for a sentence, or "" where it asks for a token. Undefined for another server. */
-function poolOf({ status, body }: GetResult): string | undefined {
+/** Of what may be a router's admin port; one that asks for a token does not name its pool. */
+function adminText(result: GetResult): string {
+  const { pool, isWell } = (jsonIn(result.body) ?? {}) as { readonly pool?: unknown; readonly isWell?: unknown };
+  if (isUnauthorized(result)) return " by a router of this program";
+  return typeof pool === "string" && typeof isWell === "boolean"
+    ? ` by a router of this program (pool "${printable(pool)}")`
+    : OTHER;
+}
+
+function otherText({ body }: GetResult): string {
+  return PROMETHEUS.test(body) ? " by Prometheus, whose usual port is 9090 too" : OTHER;
+}
+
+function isUnauthorized({ status, body }: GetResult): boolean {
+  const { error } = (jsonIn(body) ?? {}) as { readonly error?: { readonly code?: unknown } };
+  return status === 401 && error?.code === "unauthorized";
+}
+
+function jsonIn(body: string): unknown {
   try {
-    const document = JSON.parse(body) as { pool?: unknown; isWell?: unknown; error?: { code?: unknown } } | null;
-    if (status === 401 && document?.error?.code === "unauthorized") return "";
-    if (typeof document?.pool === "string" && typeof document.isWell === "boolean")
-      return ` (pool "${printable(document.pool)}")`;
+    return JSON.parse(body);
   } catch {
-    // No JSON.
+    return undefined;
   }
-  return undefined;
 }
 
 /** The next port of this host that is free; undefined where there is none near. */

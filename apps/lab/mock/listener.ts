@@ -60,7 +60,8 @@ export class Listener {
     } catch (error) {
       this.#current = undefined;
       this.#servers.delete(server);
-      throw error;
+      // Bun does not say which port it was.
+      throw Object.assign(error as Error, { port });
     }
     this.#port = (server.address() as AddressInfo).port;
   }

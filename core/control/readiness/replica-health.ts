@@ -1,6 +1,6 @@
 import type { ModelCards } from "../../contract/endpoint.ts";
 import type { Probes } from "../../settings.ts";
-import type { GetFailure } from "../../wire/get-error.ts";
+import { type GetFailure, NOBODY_THERE } from "../../wire/get-error.ts";
 
 /** Why a probe failed: no response, or a status other than 200. */
 export type ProbeFailure = GetFailure | `status ${number}`;
@@ -87,7 +87,7 @@ export function isLoading(health: ReplicaHealth): boolean {
   return LOADING.has(health.readinessFailure) || health.livenessFailure === "status 503";
 }
 
-const LOADING: ReadonlySet<ProbeFailure | ""> = new Set(["refused", "unreachable", "status 503"] as const);
+const LOADING: ReadonlySet<string> = new Set([...NOBODY_THERE, "status 503"]);
 
 type Patch = Partial<ReplicaHealth>;
 

@@ -6,6 +6,7 @@ import type { Source } from "../../contract/source.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { Probes } from "../../settings.ts";
 import type { LoadTable } from "../../state/load.ts";
+import { NOBODY_THERE } from "../../wire/get-error.ts";
 import type { GetTarget, HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
 import { OutOfTurn } from "./out-of-turn.ts";
@@ -170,7 +171,7 @@ export class ReplicaProber {
     if (failure === undefined && !isInService(this.health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
     if (isReadinessPath) events.push(...this.#factEvents(), { type: "readiness", failure });
-    if (isDoubted && (failure === "refused" || failure === "unreachable")) events.push({ type: "connect-failed" });
+    if (isDoubted && failure !== undefined && NOBODY_THERE.has(failure)) events.push({ type: "connect-failed" });
     this.#apply(events);
     this.#misses = isInService(this.health) ? 0 : this.#misses + 1;
     if (!wasStarted && this.health.isStarted && !isReadinessPath) return 0;

@@ -16,5 +16,7 @@ export function lineLines({ admission = null }: { readonly admission?: Admission
   const { waiting, longestMs, drainPerS, byPriority } = admission;
   if (waiting === 0) return ["admission: nobody waits"];
   const parts = byPriority.map((each) => `${each.waiting} of priority ${each.priority}`).join(", ");
-  return [`admission: ${waiting} wait (${parts}), the first for ${whole(longestMs)} ms; ${drainPerS} a second go on`];
+  return [
+    `admission: ${waiting} ${waiting === 1 ? "waits" : "wait"} (${parts}), the first for ${whole(longestMs)} ms; ${drainPerS} a second go on`,
+  ];
 }

@@ -1,5 +1,5 @@
 import type { MetricFamily } from "../../../core/contract/metric-family.ts";
-import { whole } from "../../../core/report/number-text.ts";
+import { counted, whole } from "../../../core/report/number-text.ts";
 import type { Conversations } from "./conversations.ts";
 
 /** What is held, as JSON; null where nothing is. It says nothing of what is in the conversations. */
@@ -15,7 +15,7 @@ export function conversationLines({ conversations = null }: { readonly conversat
   if (conversations === null) return [];
   const { turns, bytes, maxBytes, replayed, unknown } = conversations;
   return [
-    `conversations: ${turns} turns held in ${whole(bytes)} of ${whole(maxBytes)} bytes; ${replayed} requests continued one, ${unknown} named one that is not held`,
+    `conversations: ${counted(turns, "turn")} held in ${whole(bytes)} of ${whole(maxBytes)} bytes; ${counted(replayed, "request")} continued one, ${unknown} named one that is not held`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { MetricFamily } from "../../../core/contract/metric-family.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
-import { whole } from "../../../core/report/number-text.ts";
+import { counted, whole } from "../../../core/report/number-text.ts";
 import type { KvEvents } from "./kv-events.ts";
 import { type KvEventsStatus, type Standing, standingOf, whyOf } from "./kv-events-status.ts";
 import type { ReplicaCache } from "./replica-cache.ts";
@@ -115,10 +115,10 @@ export function kvEventsNotes({ promises }: KvEvents, outcome: Outcome): readonl
 export function kvEventsLines({ kvEvents = null }: { readonly kvEvents?: KvEventsStatus | null }): readonly string[] {
   if (kvEvents === null) return [];
   return [
-    `cache events: ${kvEvents.knownPrompts} prompts known by their tokens`,
+    `cache events: ${counted(kvEvents.knownPrompts, "prompt known by its", "prompts known by their")} tokens`,
     ...kvEvents.replicas.map(
       ({ endpoint, standing, blocks, tokens, why }) =>
-        `  ${endpoint}: ${standing}, ${whole(blocks)} blocks (${whole(tokens)} tokens)${why === "" ? "" : `; ${why}`}`,
+        `  ${endpoint}: ${standing}, ${counted(blocks, "block")} (${counted(tokens, "token")})${why === "" ? "" : `; ${why}`}`,
     ),
   ];
 }

@@ -1,5 +1,6 @@
 import type { PoolsConfig } from "../../../config/pools/schema.ts";
 import { isServing } from "../../../core/contract/endpoint.ts";
+import { counted } from "../../../core/report/number-text.ts";
 import type { Router } from "../../../core/router.ts";
 import type { PoolTally } from "./pool-tally.ts";
 
@@ -30,6 +31,6 @@ type PoolStatus = ReturnType<typeof poolsStatus>[number];
 export function poolsLines({ pools = [] }: { readonly pools?: readonly PoolStatus[] }): readonly string[] {
   return pools.map(({ name, ready, endpoints, requests, failed, leftForOthers }) => {
     const left = leftForOthers === 0 ? "" : `, ${leftForOthers} left for other pools`;
-    return `pool ${name}: ${ready} of ${endpoints} replicas ready; ${requests} requests, ${failed} failed${left}`;
+    return `pool ${name}: ${ready} of ${endpoints} replicas ready; ${counted(requests, "request")}, ${failed} failed${left}`;
   });
 }

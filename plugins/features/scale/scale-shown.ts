@@ -1,4 +1,5 @@
 import type { MetricFamily } from "../../../core/contract/metric-family.ts";
+import { counted } from "../../../core/report/number-text.ts";
 import type { Scale } from "./scale.ts";
 
 /** What `GET /scale` shows; null where the config does not have the section. */
@@ -15,7 +16,7 @@ export function scaleLines({ scale = null }: { readonly scale?: ScaleStatus }): 
   if (scale === null) return [];
   const { wanted, ready, underWay, waiting, work } = scale;
   return [
-    `scale: ${wanted} replicas wanted, ${ready} ready; ${underWay} requests under way, ${waiting} of them wait; the traffic fills ${work} replicas`,
+    `scale: ${counted(wanted, "replica")} wanted, ${ready} ready; ${counted(underWay, "request")} under way, ${waiting} of them ${waiting === 1 ? "waits" : "wait"}; the traffic fills ${work} replicas`,
   ];
 }
 

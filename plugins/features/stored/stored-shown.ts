@@ -1,5 +1,5 @@
 import type { MetricFamily } from "../../../core/contract/metric-family.ts";
-import { whole } from "../../../core/report/number-text.ts";
+import { counted, whole } from "../../../core/report/number-text.ts";
 import type { Stored } from "./stored.ts";
 
 /** What is known, as JSON; null as long as nobody has stored or named anything. It has no ids. */
@@ -15,8 +15,8 @@ export function storedLines({ stored = null }: { readonly stored?: StoredStatus 
   if (stored === null) return [];
   const { places, bytes, known, found, asked, nobodys, refused, gone } = stored;
   return [
-    `stored: ${places} places known in ${whole(bytes)} bytes; ${known} requests named one of them, ${found} another one that a replica had; ` +
-      `${asked} questions to all replicas, ${nobodys} requests for what nobody has, ${refused} refused, ${gone} for a replica that is gone`,
+    `stored: ${counted(places, "place")} known in ${whole(bytes)} bytes; ${counted(known, "request")} named one of them, ${found} another one that a replica had; ` +
+      `${counted(asked, "question")} to all replicas, ${counted(nobodys, "request")} for what nobody has, ${refused} refused, ${gone} for a replica that is gone`,
   ];
 }
 

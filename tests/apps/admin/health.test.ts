@@ -31,6 +31,17 @@ describe("whether all is well", () => {
       "The numbers of e1 at /metrics can't be read",
     ],
   ];
+  it("of the problems of a refused config the first is told, and how many follow", () => {
+    const followed = (problems: readonly string[]) => {
+      const running = makeShownConfig({ lastReload: { ...REFUSED.lastReload!, problems } });
+      return healthOf(makeSite(sound, { running })).warnings[0];
+    };
+    const end = "So the changed config can't run, and the one before goes on.";
+    assert.equal(followed(["a  wrong."]), `a  wrong. ${end}`);
+    assert.equal(followed(["a  wrong.", "b"]), `a  wrong. (1 more problem follows.) ${end}`);
+    assert.equal(followed(["a  wrong.", "b", "c"]), `a  wrong. (2 more problems follow.) ${end}`);
+  });
+
   it("what is left out of a replica's list is a warning with the reason", () => {
     const leftOut = ({ slot }: { readonly slot: number }) => (slot > 0 ? ["entry 2 has no id"] : []);
     const { warnings } = healthOf(makeSite(makeShownRouter(UP, { control: { leftOut } })));

@@ -125,8 +125,8 @@ test("the router and its pool at one moment", async () => {
         name: "food/0",
         models: ["food-review"],
         targets: [
-          { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, figures: null, guard: null },
-          { name: "v2", weight: 10, share: 0.1, readyEndpoints: 0, figures: null, guard: null },
+          { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, onDemandEndpoints: 0, figures: null, guard: null },
+          { name: "v2", weight: 10, share: 0.1, readyEndpoints: 0, onDemandEndpoints: 0, figures: null, guard: null },
         ],
         onUnavailable: "refuse",
         mirrors: [],

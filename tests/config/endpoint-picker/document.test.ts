@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { PAIR_JOBS } from "../../../config/endpoint-picker/pair-jobs.ts";
-import { BUILT_IN_JOBS, FILE_DISCOVERY, FLOW_POLICIES, PARSER_TYPES } from "../../../config/endpoint-picker/types.ts";
-import { REFUSED_TYPES } from "../../../config/plugins/refused-types.ts";
+import { BUILT_IN_JOBS, FILE_DISCOVERY, PARSER_TYPES } from "../../../config/endpoint-picker/types.ts";
+import { REFUSED_TYPES, SECTION_TYPES } from "../../../config/plugins/refused-types.ts";
 import { REFERENCE_NAMES } from "../../../plugins/reference-names.ts";
 
 /** Types with the same name in both routers. */
@@ -19,10 +19,10 @@ const rows = text.split("\n").flatMap((line) => {
 });
 
 test("the table has every type that is known, once", () => {
-  // In a Router document they are parameters.
-  const policies = Object.values(FLOW_POLICIES).flatMap(Object.keys);
+  // In a Router document a section says the same.
+  const sections = [...SECTION_TYPES.keys()];
   const known = [
-    ...policies,
+    ...sections,
     ...Object.keys(REFERENCE_NAMES),
     ...Object.keys(BUILT_IN_JOBS),
     ...Object.keys(PAIR_JOBS),
@@ -32,7 +32,7 @@ test("the table has every type that is known, once", () => {
   ];
   const listed = (isRefused: boolean) => rows.filter((row) => row.isRefused === isRefused).map(({ type }) => type);
   assert.deepEqual(listed(false).sort(), known.sort());
-  assert.deepEqual(listed(true).sort(), [...REFUSED_TYPES.keys()].filter((type) => !policies.includes(type)).sort());
+  assert.deepEqual(listed(true).sort(), [...REFUSED_TYPES.keys()].filter((type) => !sections.includes(type)).sort());
 });
 
 test("a row names what stands for a type", () => {

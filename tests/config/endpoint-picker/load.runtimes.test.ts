@@ -214,7 +214,11 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affi
 `),
     );
     assert.deepEqual(notes, [
-      { name: "token-producer", effect: "no meaning here", why: "prompts are hashed as bytes, so no tokenizer is asked" },
+      {
+        name: "token-producer",
+        effect: "no meaning here",
+        why: "prompts are hashed as bytes; with spec.kvEvents a replica is asked for a prompt's tokens, and no tokenizer beside it",
+      },
       { name: "prefix-cache-scorer", effect: "no meaning here", why: "blockSize, lruCapacityPerServer" },
       { name: "dice", effect: "no meaning here", why: "maxNumOfEndpoints" },
     ]);
@@ -222,6 +226,61 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affi
 
   it("accepts feature gates that are always on here", async () => {
     await loaded(picker("featureGates: [ dataLayer, prepareDataPlugins=true, flowControl=false ]\n"));
+  });
+});
+
+describe("what engines say of their caches", () => {
+  const cases: readonly [name: string, plugin: string, events: { port: number; topic: string }, effects: readonly string[]][] = [
+    ["by its defaults", "{ type: precise-prefix-cache-producer }", { port: 5557, topic: "kv@" }, ["taken over"]],
+    [
+      "at the pods' port",
+      '{ type: precise-prefix-cache-producer, parameters: { kvEventsConfig: { topicFilter: "", podDiscoveryConfig: { socketPort: 5556 } } } }',
+      { port: 5556, topic: "" },
+      ["taken over"],
+    ],
+    [
+      "where the reference listens beside",
+      '{ type: precise-prefix-cache-producer, parameters: { kvEventsConfig: { zmqEndpoint: "tcp://0.0.0.0:6000" } } }',
+      { port: 5557, topic: "kv@" },
+      ["taken over", "changed"],
+    ],
+    [
+      "where the reference only listens",
+      '{ type: precise-prefix-cache-producer, parameters: { kvEventsConfig: { zmqEndpoint: "tcp://0.0.0.0:6000", discoverPods: false } } }',
+      { port: 6000, topic: "kv@" },
+      ["taken over", "changed"],
+    ],
+    [
+      "by the older name, which is the scorer as well",
+      "{ type: precise-prefix-cache-scorer, name: precise-prefix-cache-producer, parameters: { speculativeIndexing: true, indexerConfig: { kvBlockIndexConfig: {} } } }",
+      { port: 5557, topic: "kv@" },
+      ["taken over"],
+    ],
+  ];
+  for (const [name, plugin, events, effects] of cases)
+    it(name, async () => {
+      const keys = `plugins: [ ${plugin}, { type: prefix-cache-scorer, parameters: { prefixMatchInfoProducerName: precise-prefix-cache-producer } } ]\n`;
+      const { config, notes } = await loaded(picker(name.startsWith("by the older") ? `plugins: [ ${plugin} ]\n` : keys));
+      const { port, topic } = config.features.get("kvEvents") as typeof events;
+      assert.deepEqual({ port, topic }, events);
+      const noted = notes.filter((note) => note.name === "precise-prefix-cache-producer");
+      assert.deepEqual(
+        noted.map(({ effect }) => effect),
+        effects,
+      );
+      assert.ok(config.plugins.some(({ type }) => type === "prefix-cache"));
+    });
+
+  it("the section of a Router document counts", async () => {
+    const router = `${picker("plugins: [ { type: precise-prefix-cache-producer } ]\n")}---
+apiVersion: signalbox/v1
+kind: Router
+spec: { kvEvents: { port: 7000, replayPort: 7001 } }
+`;
+    const { port, replayPort, topic } = (await loaded(router)).config.features.get("kvEvents") as Readonly<
+      Record<string, unknown>
+    >;
+    assert.deepEqual([port, replayPort, topic], [7000, 7001, ""]);
   });
 });
 

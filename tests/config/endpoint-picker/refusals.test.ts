@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { FLOW_POLICIES } from "../../../config/endpoint-picker/types.ts";
-import { REFUSED_TYPES } from "../../../config/plugins/refused-types.ts";
+import { REFUSED_TYPES, SECTION_TYPES } from "../../../config/plugins/refused-types.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { picker, problemsOf } from "./support.ts";
 
@@ -50,12 +49,12 @@ schedulingProfiles:
 - { name: decode, plugins: [ { pluginRef: disagg-headers-handler } ] }
 `,
       [
-        '5:29  plugins[0].parameters.stageOrder  found "prefill-first"; wanted decode-first: whether a prompt is worth it is seen there.',
-        '5:66  plugins[0].parameters.profiles.fallback  found "all"; wanted none: endpoints without a role, or with the role both, serve what no pair can.',
         '5:85  plugins[0].parameters.deciders.prefil  found the unknown key "prefil"; wanted one of: prefill, encode. Did you mean "prefill"?',
-        "6:85  plugins[1].parameters.promptTokens  found 17; wanted at most nonCachedTokens: the tokens that are not cached say whether a prompt is worth it, not its length.",
         '7:49  plugins[2].parameters.prefilProfile  found the unknown key "prefilProfile"; wanted one of: prefillProfile, encodeProfile. Did you mean "prefillProfile"?',
         '8:51  plugins[3].parameters.nonCachedTokens  found the unknown key "nonCachedTokens"; wanted no key of that name.',
+        '5:29  plugins[0].parameters.stageOrder  found "prefill-first"; wanted decode-first: whether a prompt is worth it is seen there.',
+        '5:66  plugins[0].parameters.profiles.fallback  found "all"; wanted none: endpoints without a role, or with the role both, serve what no pair can.',
+        "6:85  plugins[1].parameters.promptTokens  found 17; wanted at most nonCachedTokens: the tokens that are not cached say whether a prompt is worth it, not its length.",
         '10:43  schedulingProfiles[0].plugins[0].pluginRef  found "disagg-headers-handler", which is a header handler; wanted a filter, scorer or picker.',
       ],
     ],
@@ -89,16 +88,24 @@ schedulingProfiles:
       ],
     ],
     [
-      "a precise index, but not its tokenizer",
+      "what engines say of their caches, twice and at no place",
       `plugins:
-- type: token-producer
-  parameters: { modelName: m, vllm: { url: "http://render" } }
 - type: precise-prefix-cache-producer
-  parameters: { tokenProcessorConfig: { blockSize: 16 } }
+  parameters: { kvEventsConfig: { topicFiler: kv, zmqEndpoint: "ipc://x", podDiscoveryConfig: { socketPort: 0 } } }
+- type: precise-prefix-cache-scorer
+  parameters: { kvEventsConfig: { engineType: trtllm } }
 `,
       [
-        `6:9  plugins[1].type  ${NOT_HERE("precise-prefix-cache-producer")} Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.`,
+        '5:35  plugins[0].parameters.kvEventsConfig.topicFiler  found the unknown key "topicFiler"; wanted one of: zmqEndpoint, topicFilter, concurrency, engineType, discoverPods, podDiscoveryConfig. Did you mean "topicFilter"?',
+        '5:64  plugins[0].parameters.kvEventsConfig.zmqEndpoint  found "ipc://x"; wanted an address such as tcp://0.0.0.0:5557.',
+        "5:109  plugins[0].parameters.kvEventsConfig.podDiscoveryConfig.socketPort  found 0; wanted at least 1.",
+        "6:3  plugins[1]  found a second entry that follows engines' events; wanted one of them, or none.",
       ],
+    ],
+    [
+      "an engine whose events nobody reads, by the older name",
+      "plugins: [ { type: precise-prefix-cache-scorer, parameters: { kvEventsConfig: { engineType: trtllm } } } ]\n",
+      ['3:93  plugins[0].parameters.kvEventsConfig.engineType  found "trtllm"; wanted vllm or sglang: those events are read.'],
     ],
     [
       "flow control",
@@ -139,9 +146,9 @@ flowControl:
 `,
       [
         `4:49  plugins[0].parameters.x  found the unknown key "x"; wanted no parameters.`,
+        `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer, prefixHashSource. Did you mean "lruCapacityPerServer"?`,
         "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: spec.admission.enginePriority writes priorities into bodies.",
         "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the response.",
-        `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer, prefixHashSource. Did you mean "lruCapacityPerServer"?`,
         `8:54  plugins[4].parameters.scheme  found "https", although the url of "gpu1-8000" has another scheme. Leave it out, or name the port of the metrics beside it.`,
         "9:41  plugins[5].parameters  found an empty list; wanted a mapping.",
         `10:67  plugins[6].parameters.ttftSource  found "latencyPredictor"; wanted prefillThroughput: this filter does not ask the latency predictor.`,
@@ -156,14 +163,14 @@ flowControl:
 dataLayer: { crossReplicaSyncInterval: 1s, crossReplicaSyncerPluginRef: redis }
 `,
       [
-        "4:93  plugins[0].parameters.insecureSkipVerify  found 1; wanted true or false.",
         '4:117  plugins[0].parameters.periodM  found the unknown key "periodM"; wanted one of: port, scheme, tls, path, periodMs, idlePeriodMs, engine, families, insecureSkipVerify, caCertPath, clientCertPath, clientKeyPath. Did you mean "periodMs"?',
+        "4:93  plugins[0].parameters.insecureSkipVerify  found 1; wanted true or false.",
         '5:53  plugins[1].parameters.scheme  found "https", although the url of "gpu1-8000" has another scheme. Leave it out, or name the port of the metrics beside it.',
         '5:66  plugins[1].parameters.path  found "/models"; wanted no path: it is /v1/models.',
         '6:64  plugins[2].parameters.defaultEngine  found "tgi"; wanted one of vllm, sglang, trtllm-serve, triton-tensorrt-llm, triton: the series of others are not known here.',
         "6:84  plugins[2].parameters.engineConfigs  found a list; wanted nothing here: the series of every engine are known; a metrics source's `engine` narrows them.",
-        '7:14  dataLayer.crossReplicaSyncInterval  found the key "crossReplicaSyncInterval", which has no meaning here. Routers do not share state here: leave it out.',
-        '7:44  dataLayer.crossReplicaSyncerPluginRef  found the key "crossReplicaSyncerPluginRef", which has no meaning here. Routers do not share state here: leave it out.',
+        '7:14  dataLayer.crossReplicaSyncInterval  found the key "crossReplicaSyncInterval", which has no meaning here. Routers tell each other by spec.shared of a Router document (docs/several-routers.md): leave it out here.',
+        '7:44  dataLayer.crossReplicaSyncerPluginRef  found the key "crossReplicaSyncerPluginRef", which has no meaning here. Routers tell each other by spec.shared of a Router document (docs/several-routers.md): leave it out here.',
       ],
     ],
     [
@@ -178,7 +185,7 @@ dataLayer:
 `,
       [
         '3:75  plugins[0].parameters.watchFile  found "yes"; wanted true or false.',
-        `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers do not share state here: leave it out.`,
+        `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers tell each other by spec.shared of a Router document (docs/several-routers.md): leave it out here.`,
         `8:18  dataLayer.sources[0].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted metrics-data-source or models-data-source or dcgm-data-source.`,
         `9:66  dataLayer.sources[1].extractors[0].pluginRef  found "nobody", which is not the name of a plugin; wanted an extractor.`,
       ],
@@ -196,9 +203,9 @@ dataLayer:
   - { pluginRef: models-data-source, interval: 5s }
 `,
       [
+        '5:41  plugins[1].parameters.gpu  found the unknown key "gpu"; wanted no parameters.',
         "4:49  plugins[0].parameters.port  found 94000; wanted at most 65535.",
         '4:66  plugins[0].parameters.interval  found "1 minute"; wanted a time from 50ms to 1h, such as 1s.',
-        '5:41  plugins[1].parameters.gpu  found the unknown key "gpu"; wanted no parameters.',
         '9:63  dataLayer.sources[0].extractors[0].pluginRef  found "dcgm-extractr", which is not the name of a plugin; wanted an extractor.',
         '10:49  dataLayer.sources[1].interval  found "1ms"; wanted a time from 50ms to 1h, such as 1s.',
         "11:48  dataLayer.sources[2].interval  found the interval of a source without an entry; wanted the source in plugins too.",
@@ -251,10 +258,10 @@ dataLayer:
 `,
       [
         '4:63  plugins[0].parameters.windowDurationM  found the unknown key "windowDurationM"; wanted one of: windowDurationMs, maxPerReplica, blockSizeTokens, minColocateBlocks, maxPrefixTokensToMatch, maxBatchSize. Did you mean "windowDurationMs"?',
-        "4:98  plugins[0].parameters.maxPerReplica  found 0; wanted -1 for all, or at least 1.",
-        '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted the name of a producer of the type approx-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
         '6:87  plugins[2].parameters.blockSize  found the unknown key "blockSize"; wanted one of: windowMs, maxPerReplica, minSharedTokens.',
-        '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted the name of a producer of the type approx-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
+        "4:98  plugins[0].parameters.maxPerReplica  found 0; wanted -1 for all, or at least 1.",
+        '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted the name of a producer of the type approx-prefix-cache-producer or precise-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
+        '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted the name of a producer of the type approx-prefix-cache-producer or precise-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
       ],
     ],
     [
@@ -266,9 +273,9 @@ dataLayer:
 `,
       [
         '4:45  plugins[0].parameters.host  found the unknown key "host"; wanted one of: hostname, rack, zone, region. Did you mean "hostname"?',
+        '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, nearPeer, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',
         "4:60  plugins[0].parameters.zone  found 7; wanted text. Put it in quotes.",
         '5:49  plugins[1].parameters.near  found no "near"; wanted near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to.',
-        '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, nearPeer, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',
         "6:69  plugins[2].parameters.primaryPort  found 80000; wanted at most 65535.",
       ],
     ],
@@ -332,12 +339,13 @@ featureGates: [ nope ]
 test("every refused type has a hint, and is not a type of ours", async () => {
   for (const [type, instead] of REFUSED_TYPES) {
     assert.equal(builtIns.has(type), false, type);
-    // Policies of flow control are known there.
-    const isPolicy = Object.values(FLOW_POLICIES).some((types) => Object.hasOwn(types, type));
+    // An EndpointPickerConfig knows what a section of a Router document says.
+    const isSection = SECTION_TYPES.has(type);
     const router = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: ${type} } ]\n`;
-    const [problem, ...others] = await problemsOf(isPolicy ? router : picker(`plugins: [ { type: ${type} } ]\n`));
-    const place = isPolicy ? "4:22  spec.plugins[0].type" : "3:20  plugins[0].type";
-    assert.equal(problem, `${place}  ${NOT_HERE(type)} ${instead}`);
+    const [problem, ...others] = await problemsOf(isSection ? router : picker(`plugins: [ { type: ${type} } ]\n`));
+    const place = isSection ? "4:22  spec.plugins[0].type" : "3:20  plugins[0].type";
+    const found = isSection ? NOT_HERE(type).replace("has no counterpart", "is no plugin") : NOT_HERE(type);
+    assert.equal(problem, `${place}  ${found} ${instead}`);
     assert.deepEqual(others, []);
   }
 });

@@ -36,6 +36,11 @@ describe("readDocuments gives plain data", () => {
       "a: 0\nb: -0.5\nc: 0o777\nd: 0x1F\ne: 1e3\nf: '0777'\ng: 0777ab\nh: 0.10\n",
       [{ a: 0, b: -0.5, c: 511, d: 31, e: 1000, f: "0777", g: "0777ab", h: 0.1 }],
     ],
+    [
+      "--- inside of texts",
+      "a: |\n  x\n  ---\n  y\nb: >-\n  ---\nc: 'x\n  ---\n  y'\nd: [\"x\n  --- y\"]\n# ---\ne: ---x\n",
+      [{ a: "x\n---\ny\n", b: "---", c: "x --- y", d: ["x --- y"], e: "---x" }],
+    ],
     ["keys that are numbers", "8: a\n1.0: b\ntrue: c\n", [{ "8": "a", "1.0": "b", true: "c" }]],
     ["aliases", "a: &x { k: 1 }\nb: *x\nc: [*x]\n", [{ a: { k: 1 }, b: { k: 1 }, c: [{ k: 1 }] }]],
     ["a repeated anchor", "a: &x 1\nb: &x 2\nc: *x\n", [{ a: 1, b: 2, c: 2 }]],
@@ -65,6 +70,22 @@ describe("readDocuments refuses", () => {
       "a: [1\nb: ]\n---\nc: 'x\n",
       [/^f:\d+:\d+ {2}found invalid YAML: /, /^f:(4|5):\d+ {2}found invalid YAML: Missing closing 'quote/],
     ],
+    ...[
+      ["a: 1\nb:\n  c: 2\n  ---\nd: 3\n", "4:3"],
+      ["a: 1\n ---\nb: 2\n", "2:2"],
+      ["a:\n  - b: 1\n    ---\na: 2\n", "3:5"],
+      ["a:\n  b:\n    ---\na: 2\n", "3:5"],
+      ["a: text\n  --- # next\na: 2\n", "2:3"],
+      ["a: 1\r\n  ---\r\nb: 2\r\n", "2:3"],
+      ["  ---\n  a: 1\n", "1:3"],
+    ].map(
+      ([text = "", place = ""]) =>
+        [
+          `an indented --- at ${place} of ${JSON.stringify(text)}`,
+          text,
+          [`f:${place}  found an indented "---"; wanted it at the beginning of its line, where it stands between two documents.`],
+        ] as const,
+    ),
     [
       "tabs as indentation",
       "a:\n\tb: 1\n",

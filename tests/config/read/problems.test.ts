@@ -93,6 +93,37 @@ describe("documents", () => {
   });
 });
 
+describe("the cause comes first", () => {
+  const firstOf = async (texts: Readonly<Record<string, string>>) => (await problemsOf(texts))[0]?.split("; ")[0];
+  const cases: readonly (readonly [name: string, texts: Readonly<Record<string, string>>, first: string])[] = [
+    [
+      "a misspelled list, before what is missing because of it",
+      { "a.yaml": router("  pool:\n    name: llama\n    endpionts: [ { url: http://gpu1:8000 } ]\n") },
+      'a.yaml:6:5  spec.pool.endpionts  found the unknown key "endpionts"',
+    ],
+    [
+      "one below, before a name above that is none because of it",
+      {
+        "a.yaml": router(
+          `${POOL}  profiles: [ { plugins: [ { pluginRef: mine } ] } ]\n  plugns: [ { type: queue, name: mine } ]\n`,
+        ),
+      },
+      'a.yaml:6:3  spec.plugns  found the unknown key "plugns"',
+    ],
+    [
+      "one in a later file",
+      {
+        "a.yaml":
+          "apiVersion: llm-d.ai/v1alpha2\nkind: InferenceModelRewrite\nmetadata: { name: x }\nspec: { poolRef: { name: llama }, rules: [] }\n",
+        "b.yaml": router("  pool: { nam: llama, endpoints: [ { url: http://gpu1:8000 } ] }\n"),
+      },
+      'b.yaml:4:11  spec.pool.nam  found the unknown key "nam"',
+    ],
+    ["a misspelled kind", { "a.yaml": router(POOL).replace("kind:", "knd:") }, 'a.yaml:2:1  knd  found the unknown key "knd"'],
+  ];
+  for (const [name, texts, first] of cases) test(name, async () => assert.equal(await firstOf(texts), first));
+});
+
 describe("values of the wrong shape", () => {
   table([
     [
@@ -109,8 +140,8 @@ describe("values of the wrong shape", () => {
       "a number that begins with 0, and the other problems of its document",
       router(`${POOL}  listen: { port: 08080, prt: 1 }\n`),
       [
-        "5:19  found a number that begins with 0, which YAML 1.1 reads as octal and YAML 1.2 as decimal; wanted the number without that 0, or 0o and its digits if it is octal, or quotes around a text.",
         '5:26  spec.listen.prt  found the unknown key "prt"; wanted one of: host, port, reusePort, tls, cors. Did you mean "port"?',
+        "5:19  found a number that begins with 0, which YAML 1.1 reads as octal and YAML 1.2 as decimal; wanted the number without that 0, or 0o and its digits if it is octal, or quotes around a text.",
       ],
     ],
     ...[
@@ -252,8 +283,8 @@ describe("values of the wrong shape", () => {
     assert.deepEqual(
       (await problemsOf(text)).map((line) => line.split("  ").slice(0, 2).join(" ")),
       [
-        "4:19 spec.listen.port",
         "5:11 spec.pool.nam",
+        "4:19 spec.listen.port",
         "5:42 spec.pool.endpoints[0].url",
         "6:21 spec.plugins[0].type",
         "7:39 spec.profiles[0].plugins[0].pluginRef",

@@ -40,9 +40,9 @@ describe("environment variables in a config", () => {
     assert.deepEqual(
       (await problemsOf(router(spec))).map((text) => text.replace(/;.*/, "")),
       [
+        '9:3  spec.lisen  found the unknown key "lisen"',
         "4:19  spec.listen.port  found 70000",
         "8:14  found no environment variable SB_UNSET",
-        '9:3  spec.lisen  found the unknown key "lisen"',
       ],
     );
   });

@@ -211,6 +211,14 @@ describe("no response", () => {
     }
   });
 
+  test("a name that no host has: no such host", async () => {
+    // No name server is asked for a name with an empty part.
+    for (const scheme of ["http", "https"]) {
+      const url = parseEndpointUrl(`${scheme}://no..host:8000`);
+      await assert.rejects(httpGet(url, "/", OPTIONS), { name: "GetError", reason: "no such host" });
+    }
+  });
+
   test("TLS to a replica without it", async () => {
     script = silent;
     await assert.rejects(httpGet(address("", "https"), "/", { ...OPTIONS, timeoutMs: 200 }), GetError);

@@ -37,15 +37,25 @@ export function groupStatus(all: readonly Status[], workers: readonly ShownWorke
   };
 }
 
+const ONE_OUT = "does not serve: its connections have ended, and it is started again";
+
 function warningsOf(workers: readonly ShownWorker[]): readonly string[] {
   const silent = workers.filter(({ state }) => state === "silent");
   const out = workers.filter(({ state }) => state !== "serving").length - silent.length;
   const names = silent.map(({ worker, pid }) => `${worker} (process ${pid})`).join(", ");
   return [
     ...(out > 0
-      ? [`${out} of ${workers.length} workers do not serve: their connections have ended, and they are started again`]
+      ? [
+          `${out} of ${workers.length} workers ${out === 1 ? ONE_OUT : "do not serve: their connections have ended, and they are started again"}`,
+        ]
       : []),
-    ...(silent.length > 0 ? [`worker ${names} does not answer: its connections wait, and its figures are not shown here`] : []),
+    ...(silent.length > 0
+      ? [
+          silent.length === 1
+            ? `worker ${names} does not answer: its connections wait, and its figures are not shown here`
+            : `workers ${names} do not answer: their connections wait, and their figures are not shown here`,
+        ]
+      : []),
   ];
 }
 

@@ -7,6 +7,7 @@ import { NO_OVERLAY } from "../../../../config/rewrites/overlay.ts";
 import { fixedChanges } from "../../../../config/show/changes.ts";
 import { systemClock } from "../../../../core/contract/clock.ts";
 import type { Definition } from "../../../../core/contract/plugin.ts";
+import { counted } from "../../../../core/report/number-text.ts";
 import { DEFAULT_LIMITS } from "../../../../core/settings.ts";
 import { SECRET_WORDS } from "../../../../core/state/prefix-hash.ts";
 import { LOOK_MS } from "../../file-watch.ts";
@@ -174,7 +175,10 @@ async function run(
     const url = urlOf(listen.host, port, listen.tls !== undefined);
     const adminLine = admin?.greeting ?? "";
     if (isDemo) outputs.tell(input.asCalled(demoGreeting(url, admin?.url)) + adminLine);
-    else outputs.announce(`${group.serving[0]?.greeting ?? ""}${count} workers share the port\n${adminLine}`);
+    else
+      outputs.announce(
+        `${group.serving[0]?.greeting ?? ""}${counted(count, "worker shares", "workers share")} the port\n${adminLine}`,
+      );
     service.ready();
     await stopped;
     service.stopping();

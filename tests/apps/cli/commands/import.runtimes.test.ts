@@ -93,7 +93,7 @@ plugins:
     first: 1
     second: 2
 - { type: kv-cache-utilization-scorer }
-- { type: precise-prefix-cache-scorer }
+- { type: mm-embeddings-cache-scorer }
 schedulingProfiles:
 - name: prefill
   plugins: [ { pluginRef: mine }, { pluginRef: queue-scorer } ]

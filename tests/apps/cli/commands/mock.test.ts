@@ -109,9 +109,20 @@ describe("signalbox mock", () => {
     try {
       const error = await failure("--port", String(first.result.port));
       assert.equal(error.exitCode, 1);
-      assert.match(error.message, /port is in use/);
+      const { port } = first.result;
+      const said = `127.0.0.1:${port} is in use by another HTTP server; stop what listens there or choose another with --port: `;
+      assert.ok(error.message.startsWith(said), error.message);
+      assert.match(error.message, /: \d+ is free\.$/);
+      const other = await failure("--port", "0", "--bootstrap-port", String(port));
+      assert.match(other.message, new RegExp(`^127\\.0\\.0\\.1:${port} is in use .* choose another with --bootstrap-port: `));
     } finally {
       await first.result.close();
     }
+  });
+
+  test("an address of another machine is reported", async () => {
+    const error = await failure("--port", "0", "--host", "192.0.2.1");
+    assert.equal(error.exitCode, 1);
+    assert.equal(error.message, "192.0.2.1 is not an address of this machine; check --host.");
   });
 });

@@ -48,7 +48,7 @@ target  weight  expected  served
 v1           9    18 ± 4      16
 v2           1     2 ± 4       1
 unexpected: base, 2 times
-unexpected: (status 503), 1 times
+unexpected: (status 503), 1 time
 Others sent requests too, or a guard shuffles the split: it is compared by chance.
 The split is not as the weights say.
 `,

@@ -98,8 +98,8 @@ const status: WholeStatus = {
       models: ["food"],
       onUnavailable: "refuse",
       targets: [
-        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, ...UNSEEN },
-        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0, ...UNSEEN },
+        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, onDemandEndpoints: 0, ...UNSEEN },
+        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0, onDemandEndpoints: 0, ...UNSEEN },
       ],
       mirrors: [],
     },
@@ -107,7 +107,7 @@ const status: WholeStatus = {
       name: "all/0",
       models: [],
       onUnavailable: "refuse",
-      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1, ...UNSEEN }],
+      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1, onDemandEndpoints: 0, ...UNSEEN }],
       mirrors: [],
     },
   ],
@@ -134,6 +134,14 @@ rewrites
 profile default: filters ready, mine; scorers outstanding-work x 2; picker max-score
 `,
   );
+});
+
+test("where all replicas serve, the line that says so has no mark, whatever else needs attention", () => {
+  const summary = "The replica serves; no requests in the last 5 minutes.";
+  const lines = statusText({ ...status, endpoints: [gpu1], summary }, TEXTS).split("\n");
+  assert.deepEqual(lines.slice(1, 3), [`  ${summary}`, "! Something is amiss."]);
+  const failing = { ...status, endpoints: [gpu1], summary, traffic: { ...status.traffic, isFailing: true } };
+  assert.equal(statusText(failing, TEXTS).split("\n")[1], `! ${summary}`);
 });
 
 test("what was changed through the admin API", () => {

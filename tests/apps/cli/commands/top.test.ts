@@ -75,7 +75,7 @@ describe("signalbox top", () => {
     const traffic = { windowS: 300, requests: 600, routerErrors: 1, replicaErrors: 5, outputTokensPerS: 80.25 };
     const lines = topLines(makeStatus(2, figures, { traffic }), TEXTS, "name", ENDLESS);
     assert.deepEqual(lines.slice(1), [
-      "1 requests in flight, 2.00 a second, 0.02 errors a second, 80.3 tokens a second (in the last 5 min)",
+      "1 request in flight, 2.00 a second, 0.02 errors a second, 80.3 tokens a second (in the last 5 min)",
       "",
       "replica  phase  in flight  requests/s  errors  refused  TTFT p50     p95  hit rate  tokens/s  prefill tokens  connections",
       "e0       ready          0        1.00       3        5      0 ms  20.0 s       46%     1,235               0            0",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { figuresOf } from "../../../../apps/admin/pool-sites.ts";
@@ -6,6 +7,7 @@ import type { Status } from "../../../../apps/admin/status.ts";
 import { askAdmin } from "../../../../apps/cli/admin/ask-admin.ts";
 import { statusText } from "../../../../apps/cli/commands/status.ts";
 import { type OpenAdmin, openAdmin } from "../../../../apps/cli/start/open-admin.ts";
+import { holderText } from "../../../../apps/cli/start/taken-port.ts";
 import type { RunningConfig } from "../../../../config/running/running-config.ts";
 import { silentLog } from "../../../../core/contract/log.ts";
 import { printable } from "../../../../core/contract/printable.ts";
@@ -96,6 +98,47 @@ describe("an address that can't be listened on", () => {
       assert.deepEqual([taken, by], [String(port), holder]);
       const admin = await open(address(Number(free)));
       await admin?.close();
+    });
+
+  it("in use by a router's port for clients: the message says so", async () => {
+    const said = / is in use by a router of this program \(\d of 1 replicas ready\); stop/;
+    await assert.rejects(open(address(router.port)), said);
+  });
+
+  /** By path, what a server of a kind has. */
+  const asked: readonly (readonly [name: string, pages: Readonly<Record<string, string>>, holder: string])[] = [
+    [
+      "a router's port for clients",
+      { "/health": "{}", "/ready": '{"ready":1,"endpoints":2}' },
+      "a router of this program (1 of 2 replicas ready)",
+    ],
+    ["an engine", { "/health": "" }, "another HTTP server"],
+    ["another server whose health is an empty object", { "/health": "{}", "/ready": "yes" }, "another HTTP server"],
+    [
+      "Prometheus",
+      { "/": '302 <a href="/query">Found</a>.', "/-/healthy": "Prometheus Server is Healthy." },
+      "Prometheus, whose usual port is 9090 too",
+    ],
+    [
+      "a router's admin port",
+      { "/": "<title>Signalbox</title>", "/status": '{"pool":"llama","isWell":true}' },
+      'a router of this program (pool "llama")',
+    ],
+    ["a web server", { "/": "<title>Files</title>" }, "another HTTP server"],
+  ];
+  for (const [name, pages, holder] of asked)
+    it(`${name} is asked for nothing but its health that it does not have`, async () => {
+      const missed: string[] = [];
+      const server = createHttpServer((request, response) => {
+        const page = pages[request.url ?? ""];
+        if (page === undefined) missed.push(request.url ?? "");
+        response.writeHead(page === undefined ? 404 : page.startsWith("302") ? 302 : 200).end(page?.replace(/^302 /, ""));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      assert.equal(await holderText("127.0.0.1", port), ` by ${holder}`);
+      server.close();
+      assert.deepEqual(missed, "/health" in pages ? [] : ["/health"]);
     });
 
   it("in use by another router: the message names its pool", async () => {

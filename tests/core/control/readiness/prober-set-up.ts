@@ -21,7 +21,15 @@ export const UP: Readonly<Record<string, Result>> = { "/v1/models": LIST, "/heal
 
 export const DOWN: Readonly<Record<string, Result>> = { "/v1/models": "refused", "/health": "refused" };
 
-const FAILURES: ReadonlySet<Result> = new Set(["refused", "unreachable", "timeout", "reset", "invalid", "too-large"]);
+const FAILURES: ReadonlySet<Result> = new Set([
+  "refused",
+  "no such host",
+  "unreachable",
+  "timeout",
+  "reset",
+  "invalid",
+  "too-large",
+]);
 
 export const modelList: Source = {
   path: "/v1/models",

@@ -62,6 +62,7 @@ describe("coming into service", () => {
 
   const loading: readonly (readonly [string, Readonly<Record<string, Result>>])[] = [
     ["refused", DOWN],
+    ["a name that no host has yet", { "/v1/models": "no such host", "/health": "no such host" }],
     ["503 on the model list", { "/v1/models": 503, "/health": 200 }],
     ["503 on the liveness path", { "/v1/models": LIST, "/health": 503 }],
     ["another error", { "/v1/models": 401, "/health": 200 }],

@@ -118,7 +118,7 @@ describe("what people see of several pools", () => {
   it("has a line for each pool in top and status", async () => {
     const status = await jsonAt("/status");
     const [line] = topLines(status, TEXTS, "name", { columns: 200, rows: 40 }).filter((each) => each.startsWith("pool big"));
-    assert.equal(line, "pool big: 1 of 1 replicas ready; 1 requests, 0 failed");
+    assert.equal(line, "pool big: 1 of 1 replicas ready; 1 request, 0 failed");
     const shown = TEXTS.flatMap((text) => text.router?.(status) ?? []);
     assert.equal(shown.filter((each) => /^pool (big|canary): 1 of 1/.test(each)).length, 2);
   });
