@@ -16,6 +16,7 @@ const SLOTS = [
   "send",
   "copy",
   "tap",
+  "inflate",
   "lines",
   "lost",
   "settled",

@@ -27,6 +27,7 @@ import models from "./features/models/feature.ts";
 import pools from "./features/pools/feature.ts";
 import quarantine from "./features/quarantine/feature.ts";
 import refusedPaths from "./features/refused-paths/feature.ts";
+import residentAdapters from "./features/resident-adapters/feature.ts";
 import rollouts from "./features/rollouts/feature.ts";
 import scale from "./features/scale/feature.ts";
 import sessions from "./features/sessions/feature.ts";
@@ -100,7 +101,7 @@ const definitions: readonly Definition[] = [
   ...[accessLog, requestMetrics, decisions, otelTraces],
   ...[conversations, auth, stored, scale, keepAlive, sessions, admission, quarantine, shadow, mirror, disaggregation],
   ...[ejection, kubernetes, rollouts, kvEvents, shared, pools],
-  ...[models, adapterCalls, refusedPaths, compressedBodies, websockets],
+  ...[models, adapterCalls, residentAdapters, refusedPaths, compressedBodies, websockets],
 ];
 
 const own = new Map(definitions.map((definition) => [definition.type, definition]));

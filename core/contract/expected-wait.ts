@@ -1,5 +1,5 @@
 import type { Endpoint } from "./endpoint.ts";
-import type { AdapterFacts, LoadView } from "./load-view.ts";
+import type { AdapterUse, LoadView } from "./load-view.ts";
 import type { InferenceRequest } from "./request.ts";
 
 /** Milliseconds that each request in flight adds, because each generation makes the engine's steps a little slower. */
@@ -15,8 +15,8 @@ export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot:
 
 /**
  * Expected milliseconds to the first token at the endpoint, if `tokens` of the request's prompt have to be processed:
- * (remaining prefill tokens + tokens) / measured speed + decodeMs x requests in flight + what loading the adapter takes, where it is
- * not loaded, or no other one fits beside those in use. By default `tokens` are those that its cache is believed not to hold.
+ * (remaining prefill tokens + tokens) / measured speed + decodeMs x requests in flight + what loading the adapter takes, where its engine
+ * is not believed to hold it, or no other one fits beside those in use. By default `tokens` are those that its cache is believed not to hold.
  *
  * @example
  * score: (request, candidates, load) =>
@@ -53,20 +53,23 @@ export function expectedFirstTokenMs(request: InferenceRequest, endpoint: Endpoi
 /** How long the request waits at the endpoint until its replica computes with the target, in milliseconds; 0 where it does. */
 function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
   if (models.has(target)) {
-    const chance = displacing(target, load.adapters(slot));
-    return chance === 0 ? 0 : chance * load.freshness(slot) * load.adapterLoadMs;
+    const adapters = load.adapters(slot);
+    if (adapters?.names?.has(target) !== true) return 0;
+    const chance = displacing(target, adapters.use);
+    const inUseMs = chance === 0 ? 0 : chance * load.freshness(slot) * load.adapterLoadMs;
+    return Math.max(inUseMs, load.adapterMs(slot, target));
   }
-  return onDemand === "never" ? 0 : (load.unlisted(slot, target)?.leftMs ?? load.adapterLoadMs);
+  if (onDemand === "never") return 0;
+  return (load.unlisted(slot, target)?.leftMs ?? load.adapterLoadMs) + load.adapterMs(slot, target);
 }
 
 /**
  * How likely the target, which is loaded, takes another adapter's place: it waits until that one has no request left. vLLM calls all in use
  * running, so if those are more than fit, some of them wait, too.
  */
-function displacing(target: string, adapters: AdapterFacts | undefined): number {
-  if (adapters?.use === undefined || adapters.names?.has(target) !== true) return 0;
-  const { running, waiting, max } = adapters.use;
-  if (max === 0) return 0;
+function displacing(target: string, use: AdapterUse | undefined): number {
+  if (use === undefined || use.max === 0) return 0;
+  const { running, waiting, max } = use;
   let used = running.size;
   for (const name of waiting) if (!running.has(name)) used += 1;
   if (running.has(target) || waiting.has(target)) return Math.max(0, 1 - max / used);

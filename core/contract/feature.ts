@@ -5,6 +5,7 @@ import type { CompareSlot } from "./slots/compare.ts";
 import type { CopySlot } from "./slots/copy.ts";
 import type { DecodeSlot } from "./slots/decode.ts";
 import type { EnterSlot } from "./slots/enter.ts";
+import type { InflateSlot } from "./slots/inflate.ts";
 import type { LinesSlot } from "./slots/lines.ts";
 import type { LostSlot } from "./slots/lost.ts";
 import type { PlanSlot } from "./slots/plan.ts";
@@ -38,6 +39,7 @@ export interface Feature<Config extends RunningConfigView = RunningConfigView>
     SendSlot,
     CopySlot,
     TapSlot,
+    InflateSlot,
     LinesSlot,
     LostSlot,
     SettledSlot,

@@ -41,6 +41,11 @@ export interface LoadView {
   adapters(slot: number): AdapterFacts | undefined;
   /** What is known of a name that the endpoint does not list; undefined if nothing. */
   unlisted(slot: number, name: string): UnlistedName | undefined;
+  /**
+   * Milliseconds that loading an adapter takes the endpoint's engine, and costs those whose adapter gives way; 0 where it is believed to be
+   * loaded, and where nothing is known. Of one that the endpoint does not list, only what it costs others: see `adapterLoadMs`.
+   */
+  adapterMs(slot: number, name: string): number;
   /** How long a replica takes to load an adapter, in milliseconds, as learned. */
   readonly adapterLoadMs: number;
 }

@@ -148,6 +148,9 @@ export interface Usage {
   readonly partTokens?: number;
 }
 
+/** What a response, or what came of it, says of its generation; see Outcome. */
+export type Generated = Pick<RequestRecord, "usage" | "outputTokens" | "isOutputEstimated" | "finishReason">;
+
 /** What became of a request's prompt on an endpoint of its own. Moments are in milliseconds since the request's head. */
 export interface PrefillRecord {
   /** How the cache moves: the name of a transfer. */

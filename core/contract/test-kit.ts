@@ -98,7 +98,7 @@ export function makePrefix(blocks: number, tokensPerBlock: number, matched: read
 type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
 
 /** What reads a number of one slot. */
-export type LoadMethod = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "unlisted">;
+export type LoadMethod = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "unlisted" | "adapterMs">;
 
 /** Numbers of each slot, and those of the whole pool. */
 export type LoadNumbers = {
@@ -139,6 +139,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     isFull: read("isFull", false),
     adapters: read("adapters", undefined),
     unlisted: numbers.unlisted ?? (() => undefined),
+    adapterMs: numbers.adapterMs ?? (() => 0),
     adapterLoadMs: numbers.adapterLoadMs ?? 2_000,
   };
 }

@@ -1,12 +1,13 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Usage } from "../contract/outcome.ts";
+import type { BodyForm, ReportTap } from "../contract/slots/inflate.ts";
 import type { Tap } from "../contract/slots/tap.ts";
 import type { ReadConnection } from "../pool/connections.ts";
 import type { Run } from "../run.ts";
 import type { Content } from "../state/traffic.ts";
 import { hasGenerated } from "../stream/generated-text.ts";
 import { type Flaw, isAnswer, type ResponseCheck } from "../stream/response-check.ts";
-import { type BodyForm, UsageTap } from "../stream/usage-tap.ts";
+import { UsageTap } from "../stream/usage-tap.ts";
 import { WholeEvents } from "../stream/whole-events.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
@@ -34,7 +35,7 @@ export class Relay implements TryReader {
   #state: "waiting" | "opening" | "generating" | "over" = "waiting";
   /** Set only if the response is an event stream. */
   #events: WholeEvents | undefined;
-  #tap: UsageTap | undefined;
+  #tap: ReportTap | undefined;
   /** Of features. */
   #taps = NO_TAPS;
   /** Set only if it is known what the response must have. */
@@ -144,7 +145,10 @@ export class Relay implements TryReader {
     this.#check = checkFor(head, shape, this.#events !== undefined);
     if (isGenerated || this.#check !== undefined) {
       const hasText = isGenerated && responses?.[ticket.path]?.events !== undefined;
-      this.#tap = new UsageTap(request.dialect, formOf(head, this.#events !== undefined, hasText));
+      const form = formOf(head, hasText);
+      this.#tap = isCoded(head)
+        ? this.#run.config.slots.inflate[0]?.plugin.inflate(this.#run, head, form)
+        : new UsageTap(request.dialect, form);
       if (hasText && this.#check !== undefined) this.#content = "none";
     }
     // A stream whose end is judged must have room for an error event.
@@ -238,9 +242,7 @@ function hasLastChunk(chunk: Buffer, spans: ArrayLike<number>, spanCount: number
 }
 
 /** `hasText`: it is a response of an API that generates text, which are those that have streams. */
-function formOf(head: Head, isStream: boolean, hasText: boolean): BodyForm {
-  if (isStream) return "events";
-  if (!hasText) return "no text";
-  if (!isCoded(head)) return "document";
-  return saysEventStream(head) ? "compressed events" : "compressed document";
+function formOf(head: Head, hasText: boolean): BodyForm {
+  if (saysEventStream(head)) return "events";
+  return hasText ? "document" : "no text";
 }

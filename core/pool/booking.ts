@@ -73,6 +73,7 @@ export class Booking implements PrefillWork {
     this.#uncertain = Math.min(this.tokens, uncertainTokens(request, slot));
     load.begin(slot, this, nowMs);
     load.heard?.began(this);
+    load.residents?.began(this);
     // A few bytes may name a file elsewhere that has many tokens: such a prompt evicts nothing before the replica has processed it.
     if (request.promptParts.length === 0) this.#admit();
   }
@@ -140,6 +141,7 @@ export class Booking implements PrefillWork {
     this.#phase = "over";
     this.#load.end(this.endpoint.slot);
     this.#load.heard?.ended(this);
+    this.#load.residents?.ended(this, this.#status > 0 && this.#status < 400);
     if (result !== "malformed" && !isOdd) {
       this.#measure(nowMs);
       this.#tellFirstToken();
@@ -167,6 +169,7 @@ export class Booking implements PrefillWork {
   #tellFirstToken(): void {
     if (Number.isNaN(this.#firstTokenMs)) return;
     this.#traffic.firstToken(this.request, this.endpoint, this.#firstTokenMs, this.#tokensAhead);
+    this.#load.residents?.firstToken(this, this.#firstTokenMs, this.#tokensAhead);
     this.#firstTokenMs = Number.NaN;
   }
 

@@ -69,6 +69,10 @@ const endpoint = z.looseObject({
       use: z.object({ running: names, waiting: names, max: z.number() }).nullable(),
     })
     .nullable(),
+  adapterMs: z
+    .record(z.string(), z.number())
+    .optional()
+    .describe("What loading each adapter takes that is not believed to be loaded."),
   unlisted: z.record(z.string(), z.object({ standing: z.enum(["loading", "served", "refused"]), leftMs: z.number() })),
 });
 
@@ -140,6 +144,7 @@ export function readPool({ endpoints, nowMs, adapterLoadMs }: PoolDocument): {
   const adapters = new Map(endpoints.map((document) => [document.slot, readAdapters(document.adapters)]));
   const attributes = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.attributes ?? {}))]));
   const unlisted = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.unlisted))]));
+  const adapterMs = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.adapterMs ?? {}))]));
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
   const readNumbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Record<
@@ -158,6 +163,7 @@ export function readPool({ endpoints, nowMs, adapterLoadMs }: PoolDocument): {
       isFull: (slot) => bySlot.get(slot)?.isFull ?? false,
       adapters: (slot) => adapters.get(slot),
       unlisted: (slot, name) => unlisted.get(slot)?.get(name),
+      adapterMs: (slot, name) => adapterMs.get(slot)?.get(name) ?? 0,
     },
   };
 }
@@ -174,6 +180,11 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
     isRateKnown: load.isRateKnown(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
+    adapterMs: Object.fromEntries(
+      [...(load.adapters(slot)?.names ?? [])]
+        .map((name) => [name, load.adapterMs(slot, name)] as const)
+        .filter(([, ms]) => ms > 0),
+    ),
     unlisted: Object.fromEntries(
       [...targets].flatMap((name) => {
         const known = load.unlisted(slot, name);
@@ -188,6 +199,7 @@ function readEndpoint(document: EndpointDocument): Endpoint {
     load: _load,
     attributes: _attributes,
     adapters: _adapters,
+    adapterMs: _adapterMs,
     isPaused: _paused,
     isFull: _full,
     isRateKnown: _known,

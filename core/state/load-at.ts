@@ -1,4 +1,5 @@
 import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
+import type { ResidentAdapters } from "./resident-adapters.ts";
 import type { UnlistedNames } from "./unlisted-names.ts";
 
 /** What it reads, by slot. */
@@ -14,6 +15,7 @@ interface Numbers {
   readonly attributes: readonly ReadonlyMap<string, number>[];
   readonly adapters: readonly (AdapterFacts | undefined)[];
   readonly unlisted: UnlistedNames;
+  readonly residents: ResidentAdapters | undefined;
   readonly isRateKnown: boolean;
   readonly room: { isFull(slot: number): boolean } | undefined;
   remainingPrefill(slot: number, nowMs: number): number;
@@ -93,6 +95,10 @@ export class LoadAt implements LoadView {
 
   unlisted(slot: number, name: string): UnlistedName | undefined {
     return this.#table.unlisted.at(slot, name, this.nowMs);
+  }
+
+  adapterMs(slot: number, name: string): number {
+    return this.#table.residents?.waitMs(slot, name) ?? 0;
   }
 
   get adapterLoadMs(): number {

@@ -5,6 +5,7 @@ import { EngineLimits } from "./engine-limits.ts";
 import { LoadAt } from "./load-at.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 import { type ReplicaSpeed, ReplicaSpeeds } from "./replica-speeds.ts";
+import type { ResidentAdapters } from "./resident-adapters.ts";
 import { UnlistedNames } from "./unlisted-names.ts";
 
 /** The most endpoints that a router can have at once. A slot is reused when its endpoint has gone and its requests have ended. */
@@ -29,6 +30,8 @@ export class LoadTable {
   freed: ((slot: number) => void) | undefined;
   /** Undefined where requests don't wait for room. */
   room: { isFull(slot: number): boolean } | undefined;
+  /** Undefined where nobody remembers which adapters were sent where. */
+  residents: ResidentAdapters | undefined;
   /** Is told what bookings write here; undefined if nobody is. */
   heard: BookingListener | undefined;
   /** Names that replicas load when they are first asked for. */

@@ -39,9 +39,6 @@ export function estimateTokens(tail: string, events: number, textBytes: number |
 
 /** About the bytes of a document around its text. */
 const USUAL_FRAME = 300;
-/** How much smaller text is when it is compressed; and about the bytes of an event with one token, compressed with others like it. */
-const COMPRESSION = 3;
-const COMPRESSED_EVENT = 20;
 
 /**
  * Estimates the generated tokens in a JSON document by the length of its text. Of a document that is longer than what is known of it, all
@@ -53,11 +50,6 @@ export function estimateInDocument(tail: string, bytes: number): number {
   const textBytes = bytes <= tail.length ? textBytesIn(tail) : 0;
   // Without a text it may be the input of a tool, which is bare JSON in the messages API.
   return Math.ceil((textBytes > 0 ? textBytes : Math.max(0, bytes - USUAL_FRAME)) / BYTES_PER_TOKEN);
-}
-
-/** Estimates the generated tokens in a compressed response, of which only the length is known. */
-export function estimateCompressed(bytes: number, isEventStream: boolean): number {
-  return Math.ceil(isEventStream ? bytes / COMPRESSED_EVENT : (bytes * COMPRESSION) / BYTES_PER_TOKEN);
 }
 
 function textBytesIn(event: string): number {

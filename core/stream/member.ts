@@ -20,6 +20,8 @@ export class Member {
   readonly isMember: boolean;
   /** Any value that begins so: `"stop_reason":"`. */
   readonly isOpen: boolean;
+  /** Its value is a list without elements, which stands for others where there is nothing to say: `"data":[]`. */
+  readonly isEmptyList: boolean;
   /** The text of the value; "" without one. */
   readonly value: string;
   /** The state after which the search is over: all of it is found. */
@@ -32,6 +34,7 @@ export class Member {
     const bytes = Array.from(text, (char) => char.charCodeAt(0));
     this.name = key;
     this.isMember = key !== text;
+    this.isEmptyList = this.isMember && text.endsWith("[]");
     this.value = /:"(.+)"$/.exec(text)?.[1] ?? "";
     this.isOpen = this.isMember && this.value === "";
     this.#key = new Pattern(key);

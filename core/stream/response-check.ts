@@ -122,7 +122,8 @@ export class ResponseCheck {
 
   /** As people read them. */
   #documentKeys(): string {
-    return this.#shape.document.map(({ name }) => name).join(" or ");
+    const wanted = this.#shape.document.filter(({ isEmptyList }) => !isEmptyList);
+    return wanted.map(({ name }) => name).join(" or ");
   }
 
   #readSpan(chunk: Uint8Array, start: number, end: number): void {

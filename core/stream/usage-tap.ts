@@ -1,23 +1,13 @@
 import type { Dialect } from "../contract/errors.ts";
-import type { Usage } from "../contract/outcome.ts";
-import { estimateCompressed, estimateInDocument, estimateTokens } from "./estimate-tokens.ts";
+import type { Generated } from "../contract/outcome.ts";
+import type { BodyForm, ReportTap } from "../contract/slots/inflate.ts";
+import { estimateInDocument, estimateTokens } from "./estimate-tokens.ts";
 import { ReportReader } from "./report-reader.ts";
 
 /** Bytes kept from a response's end. */
 export const TAIL_BYTES = 2048;
 /** Most rings, and readers, kept for later responses. */
 const MAX_SPARE = 256;
-
-/** How a response holds the text that was generated. */
-export type BodyForm = "events" | "document" | "compressed events" | "compressed document" | "no text";
-
-/** What a response, or what came of it, says of its generation. Plain data; the fields are those of an Outcome. */
-export interface Generated {
-  readonly usage: Usage | undefined;
-  readonly outputTokens: number;
-  readonly isOutputEstimated: boolean;
-  readonly finishReason: string;
-}
 
 const NOTHING_GENERATED: Generated = {
   usage: undefined,
@@ -31,7 +21,7 @@ const spareReaders: ReportReader[] = [];
 const straight = Buffer.alloc(TAIL_BYTES);
 
 /** Finds what a replica reports in a response of any length, and keeps the response's end. */
-export class UsageTap {
+export class UsageTap implements ReportTap {
   readonly #form: BodyForm;
   #reader: ReportReader | undefined;
   /** The last read, of one span: its end is looked at where it lies, if the response ends with it. */
@@ -74,13 +64,6 @@ export class UsageTap {
     this.#lent = undefined;
   }
 
-  /**
-   * Returns what is known and frees the memory. `isComplete` is false if the response broke off: it has no usage then.
-   *
-   * @param bytes - of the whole response
-   * @param events - of an event stream, all that have ended, in case that it reports no usage
-   * @param mostTokens - no estimate exceeds it: the client's limit on generated tokens, or 0 for an error
-   */
   finish(isComplete: boolean, bytes: number, events = 0, mostTokens = Number.POSITIVE_INFINITY): Generated {
     const tail = this.tail();
     const reader = this.#reader;
@@ -109,9 +92,6 @@ export class UsageTap {
           : Number.NaN;
       case "document":
         return estimateInDocument(tail.toString("latin1"), bytes);
-      case "compressed events":
-      case "compressed document":
-        return estimateCompressed(bytes, this.#form === "compressed events");
       case "no text":
         return Number.NaN;
     }

@@ -1,8 +1,8 @@
 import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import { defineJsonParser } from "./shared-fields.ts";
 
-/** Numbers, or text in base64. vLLM can send them as bytes too. */
-const EMBEDDINGS: ResponseShape = { document: ['"embedding":'], unread: ["application/octet-stream"] };
+/** Numbers, or text in base64; no objects where there was nothing to embed. vLLM can send them as bytes too. */
+const EMBEDDINGS: ResponseShape = { document: ['"embedding":', '"data":[]'], unread: ["application/octet-stream"] };
 
 /** The input has the same four shapes as the prompt of a completion. */
 export default defineJsonParser({

@@ -7,7 +7,7 @@ import { pathPlaces } from "../../core/contract/path-pattern.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import { NO_PARTS } from "../../core/contract/prompt-part.ts";
 import { ENGINE_PATHS, type ModelPath } from "./engine-paths.ts";
-import { boundaryOf, fieldText, MultipartReader } from "./multipart-reader.ts";
+import { beginsObject, boundaryOf, fieldText, MultipartReader } from "./multipart-reader.ts";
 import { CONTINUED_KEYS, continuedIn } from "./named-object.ts";
 import { routeMethod, routePath } from "./route-options.ts";
 import { MISSING_MODEL, promptAt } from "./shared-fields.ts";
@@ -45,8 +45,6 @@ const options = z.strictObject({
 /** In a form, a stream is asked for by one of these, as engines read it. */
 const TRUE: ReadonlySet<string> = new Set(["true", "1", "on", "yes"]);
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
-/** The first byte of a form; that of a JSON object is another one. */
-const MINUS = 0x2d;
 const CONTINUING: ReadonlySet<string> = new Set(ENGINE_PATHS.filter(({ continues }) => continues).map(({ path }) => path));
 /** Of a body that is not read. */
 const UNREAD: BodyReader = { push() {}, finish() {}, parts: NO_PARTS, spanOf: () => undefined };
@@ -84,7 +82,7 @@ function parserOf(all: readonly ModelPath[]): Parser {
     parse(body, path, query) {
       const served = pathAt(path);
       const isBody = served.model.in === "body";
-      const isForm = isBody && body.bytes[0] === MINUS;
+      const isForm = isBody && !beginsObject(body.bytes);
       const found = findModel(served, body, path, query, isForm);
       if (found.model === "" && !served.optional) throw new RouterError("missing_model", MISSING_MODEL);
       return {

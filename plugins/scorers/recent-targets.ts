@@ -26,6 +26,12 @@ export class RecentTargets {
     if (targets.size > MOST_KEPT && oldest !== undefined) targets.delete(oldest);
   }
 
+  /** The last `count` different targets. */
+  last({ slot, name }: Endpoint, count = MOST_KEPT): readonly string[] {
+    const sent = this.#bySlot[slot];
+    return sent === undefined || sent.name !== name ? [] : [...sent.targets].slice(-count);
+  }
+
   /** Whether the target is one of the last `count` different targets. */
   isAmongLast(target: string, { slot, name }: Endpoint, count: number): boolean {
     const sent = this.#bySlot[slot];

@@ -70,6 +70,7 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
     end(true);
     return said[0] === "200 true 3";
   },
+  inflate: (inflate) => inflate(asked, request.headers, "document") === undefined,
   lines: (lines) => lines(asked) === "x-prompt-tokens: 7\r\n",
   fallBack: (fallBack) => fallBack(asked, new Error("full")) === false,
   shared(given) {

@@ -119,6 +119,7 @@ describe("is no failure:", () => {
       jsonAnswer('{"object":"list","data":[]}'),
       '{"model":"m","input":[ ]}',
     ],
+    ["nothing embedded", "/v1/embeddings", jsonAnswer('{"object":"list","data":[]}'), '{"model":"m","input":" "}'],
     ["no choices for no prompts", "/v1/completions", jsonAnswer('{"choices":[]}'), '{"model":"m","prompt":[]}'],
     ["no choices where none are asked for", CHAT, jsonAnswer('{"choices":[]}'), '{"model":"m","n":0,"messages":[]}'],
     [

@@ -96,9 +96,12 @@ describe("engines' other paths", () => {
         "latin1",
       );
     const headers = { "Content-Type": "multipart/form-data; boundary=x" };
-    const sent = await send("/v1/audio/translations", { method: "POST", body: formOf("stand-in"), headers });
-    assert.equal(sent.model, "org/b 2");
-    assert.deepEqual(sent.body, formOf("org/b 2"));
+    for (const preamble of ["", "\r\n", "For those who can't read forms:\r\n"]) {
+      const whole = (model: string) => Buffer.concat([Buffer.from(preamble), formOf(model), Buffer.from("and that is all")]);
+      const sent = await send("/v1/audio/translations", { method: "POST", body: whole("stand-in"), headers });
+      assert.equal(sent.model, "org/b 2");
+      assert.deepEqual(sent.body, whole("org/b 2"));
+    }
     const inPath = await send("/v2/models/stand-in/infer?x=1", json({}));
     assert.deepEqual([inPath.model, inPath.line], ["org/b 2", "POST /v2/models/org%2Fb%202/infer?x=1 HTTP/1.1"]);
     const inQuery = await send("/v1/voices?a=b&model=stand-in&c", {});

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers";
+import { AdapterSlots } from "../engine/adapter-slots.ts";
 import { EngineJob, EngineModel } from "../engine/engine-model.ts";
 import type { KvCache } from "../engine/kv-cache.ts";
 import type { MockSettings } from "./options.ts";
@@ -47,6 +48,7 @@ export class Engine {
     generatedTokens: 0,
     aborted: 0,
   };
+  readonly slots: AdapterSlots;
   /** Blocks that no request in the engine owns: held for another replica, or on their way from one. */
   readonly shared: SharedBlocks;
   readonly #settings: MockSettings;
@@ -61,6 +63,7 @@ export class Engine {
 
   constructor(settings: MockSettings) {
     this.#settings = settings;
+    this.slots = new AdapterSlots(settings);
     this.#model = new EngineModel<Job>(settings, "exact", {
       isDeferred: (job) => this.#isDeferred(job),
       admitted: (job) => this.#admitted(job),
@@ -160,12 +163,22 @@ export class Engine {
       this.#isStepping = false;
       return;
     }
-    this.#later(stepMs, () => {
+    this.#later(stepMs + this.#loadAdapters(), () => {
       // A copy, because callbacks may abort requests.
       for (const job of [...this.#model.decoding]) if (!job.isOver) this.#token(job);
       this.#model.end(1);
       this.#step();
     });
+  }
+
+  /** How long the step takes longer because adapters that it runs with are loaded first. */
+  #loadAdapters(): number {
+    const { prefilling, decoding } = this.#model;
+    const names = new Set([...prefilling, ...decoding].map((job) => job.sequence.adapter));
+    names.delete("");
+    let loadMs = 0;
+    for (const name of names) loadMs += this.slots.use(name);
+    return loadMs;
   }
 
   /** Something left, so others may have room now. */

@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from "../../../core/contract/clock.ts";
+import type { AdapterTimes } from "../engine/adapter-slots.ts";
 import { ENGINE_TIMES, type EngineTimes } from "../engine/engine-times.ts";
 import type { FaultChanges } from "./faults.ts";
 import { type TransferOptions, transferSettings } from "./transfer/options.ts";
 
 /** Options of a mock replica. Only the model has no default. */
-export interface MockOptions extends Partial<EngineTimes>, TransferOptions {
+export interface MockOptions extends Partial<EngineTimes>, Partial<AdapterTimes>, TransferOptions {
   /** Name of the base model. */
   readonly model: string;
   /** Adapters loaded from the start. */
@@ -13,8 +14,6 @@ export interface MockOptions extends Partial<EngineTimes>, TransferOptions {
   readonly availableAdapters?: readonly string[];
   /** How long such a load takes; not changed by `timeScale`. */
   readonly adapterLoadMs?: number;
-  /** Most adapters that run at the same time; requests for others are deferred. */
-  readonly maxLoras?: number;
   /** Serves embeddings instead of generation. */
   readonly isEmbedding?: boolean;
   /** If false, the token-id API responds with 403, as vLLM does without --enable-scale-out. */
@@ -59,6 +58,9 @@ export function settingsOf(options: MockOptions): MockSettings {
     availableAdapters: [],
     adapterLoadMs: 0,
     maxLoras: 2,
+    maxCpuLoras: 0,
+    adapterColdMs: 0,
+    adapterWarmMs: 0,
     isEmbedding: false,
     hasGenerate: true,
     port: 0,

@@ -80,6 +80,8 @@ export async function startMockReplica(options: MockOptions) {
     seen: state.seen,
     transfers: state.transfers,
     adapters: state.adapters,
+    /** How often its engine has loaded an adapter. */
+    adapterLoads: engine.slots.loads,
     async close() {
       cancelLoading();
       cancelReopen();

@@ -87,7 +87,10 @@ function truePrefix(believed: PrefixMatch, prompt: Prompt, upstreams: readonly U
   };
 }
 
-type Told = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "isPaused" | "isFull" | "attributes" | "adapters" | "unlisted">;
+type Told = Exclude<
+  keyof LoadView,
+  "nowMs" | "adapterLoadMs" | "isPaused" | "isFull" | "attributes" | "adapters" | "unlisted" | "adapterMs"
+>;
 
 /** What a router is told of an endpoint: which belief it is, and the truth. */
 const TRUTHS: Readonly<Record<Told, readonly [Belief, (upstream: Upstream, nowMs: number) => number | boolean]>> = {
@@ -120,5 +123,6 @@ function trueLoad(believed: LoadView, upstreams: readonly Upstream[], truths: Re
     isFull: (slot) => believed.isFull(slot),
     adapters: (slot) => believed.adapters(slot),
     unlisted: (slot, name) => believed.unlisted(slot, name),
+    adapterMs: (slot, name) => believed.adapterMs(slot, name),
   };
 }

@@ -31,7 +31,7 @@ const CALLED: Readonly<Record<Called, true>> = {
   ...{ matchedBlocks: true, matchedTokens: true, matchedFraction: true, displacedTokens: true, tokensIn: true },
   ...{ inFlight: true, prefillTokens: true, remainingPrefill: true, waitingPrompts: true, prefillRate: true, isRateKnown: true },
   ...{ waiting: true, running: true, kvUsage: true, attributes: true, scrapedAtMs: true, freshness: true },
-  ...{ isPaused: true, isFull: true, adapters: true, unlisted: true },
+  ...{ isPaused: true, isFull: true, adapters: true, unlisted: true, adapterMs: true },
 };
 
 type Method = (...given: unknown[]) => unknown;

@@ -4,8 +4,10 @@ import { defineFeature } from "../../../core/contract/plugin.ts";
 import type { HeaderView } from "../../../core/contract/request.ts";
 import type { RequestReceiver } from "../../../core/contract/slots/decode.ts";
 import type { Run } from "../../../core/run.ts";
+import { CodedReport } from "./coded-report.ts";
 import { decodeWhole } from "./decode-whole.ts";
 import { DecodedBody } from "./decoded-body.ts";
+import { InflateAllowance } from "./inflate-allowance.ts";
 import { CODINGS, type Inflater, inflaterFor } from "./inflater.ts";
 import { PairedBody } from "./paired-body.ts";
 
@@ -25,22 +27,27 @@ const options = z.strictObject({
     ),
 });
 
-/** Takes bodies that clients have compressed. */
+/** Takes bodies that clients have compressed, and reads what replicas report in compressed responses. */
 export default defineFeature({
   type: "compressed-bodies",
-  summary: "Takes request bodies that clients have compressed (gzip, br, zstd), and sends them on plain, or as they came.",
+  summary:
+    "Takes request bodies that clients have compressed (gzip, br, zstd), and sends them on plain, or as they came. Counts the tokens of responses that replicas have compressed.",
   options,
   runsByDefault: true,
-  create: ({ mostRatio, forward }) => ({
-    decode(run: Run, receiver: RequestReceiver) {
-      const inflater = inflaterOf(run.head);
-      // A gateway has the body as it came, and is told only what becomes of it.
-      return forward === "plain" && run.response.gateway === undefined
-        ? new DecodedBody(inflater, run.response, receiver, mostRatio)
-        : keeping(inflater, run, receiver, mostRatio);
-    },
-    decodeWhole: async (head, body, mostBytes) => decodeWhole(inflaterOf(head), body, mostRatio, mostBytes),
-  }),
+  create: ({ mostRatio, forward }, host) => {
+    const parts = { allowance: host.keep(1, () => new InflateAllowance()), clock: host.clock };
+    return {
+      decode(run: Run, receiver: RequestReceiver) {
+        const inflater = inflaterOf(run.head);
+        // A gateway has the body as it came, and is told only what becomes of it.
+        return forward === "plain" && run.response.gateway === undefined
+          ? new DecodedBody(inflater, run.response, receiver, mostRatio)
+          : keeping(inflater, run, receiver, mostRatio);
+      },
+      decodeWhole: async (head, body, mostBytes) => decodeWhole(inflaterOf(head), body, mostRatio, mostBytes),
+      inflate: (run, head, form) => new CodedReport(head.get("content-encoding") ?? "", run.dialect, form, parts),
+    };
+  },
 });
 
 /** Throws RouterError (415) for a coding that this runtime does not know. */

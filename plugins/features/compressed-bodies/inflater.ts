@@ -26,7 +26,8 @@ export function inflaterFor(coding: string): Inflater | undefined {
 /** What newer runtimes have in node:zlib. */
 interface WithZstd {
   readonly createZstdDecompress?: (options: { chunkSize: number; params: Record<number, number> }) => Inflater;
-  readonly constants: { readonly ZSTD_d_windowLogMax: number };
+  readonly zstdDecompressSync?: (bytes: Uint8Array, options: zlib.ZlibOptions & { params: Record<number, number> }) => Buffer;
+  readonly constants: { readonly ZSTD_d_windowLogMax: number; readonly ZSTD_e_flush: number };
 }
 
 function zstd(): readonly (readonly [string, Make])[] {
@@ -34,4 +35,47 @@ function zstd(): readonly (readonly [string, Make])[] {
   if (createZstdDecompress === undefined) return [];
   const params = { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG };
   return [["zstd", () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params })]];
+}
+
+type InflateAtOnce = (bytes: Uint8Array, most: number) => Buffer;
+
+/** What comes of the first bytes of a body counts too: a flush takes it out where the end is missing. */
+const AT_ONCE: ReadonlyMap<string, InflateAtOnce> = new Map<string, InflateAtOnce>([
+  ["gzip", (bytes, most) => zlib.gunzipSync(bytes, deflateOptions(most))],
+  // RFC 9110 8.4.1.2: some servers send it without the frame of zlib.
+  ["deflate", (bytes, most) => (hasZlibFrame(bytes) ? zlib.inflateSync : zlib.inflateRawSync)(bytes, deflateOptions(most))],
+  [
+    "br",
+    (bytes, most) =>
+      zlib.brotliDecompressSync(bytes, {
+        maxOutputLength: most,
+        chunkSize: CHUNK_BYTES,
+        finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
+      }),
+  ],
+  ...zstdAtOnce(),
+]);
+
+/** How the whole body of one coding is inflated at once; undefined for a coding that the runtime does not know. */
+export function inflateAtOnce(coding: string): InflateAtOnce | undefined {
+  return AT_ONCE.get(coding.replace(/^x-/, ""));
+}
+
+function zstdAtOnce(): readonly (readonly [string, InflateAtOnce])[] {
+  const { zstdDecompressSync, constants } = zlib as unknown as WithZstd;
+  if (zstdDecompressSync === undefined) return [];
+  const params = { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG };
+  const finishFlush = constants.ZSTD_e_flush;
+  return [
+    ["zstd", (bytes, most) => zstdDecompressSync(bytes, { maxOutputLength: most, chunkSize: CHUNK_BYTES, finishFlush, params })],
+  ];
+}
+
+function deflateOptions(most: number): zlib.ZlibOptions {
+  return { maxOutputLength: most, chunkSize: CHUNK_BYTES, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+}
+
+/** RFC 1950 2.2: the first two bytes say so. */
+function hasZlibFrame([method = 0, flags = 0]: Uint8Array): boolean {
+  return (method & 0x0f) === 8 && (method * 256 + flags) % 31 === 0;
 }

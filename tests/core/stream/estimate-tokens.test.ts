@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { estimateCompressed, estimateInDocument } from "../../../core/stream/estimate-tokens.ts";
+import { estimateInDocument } from "../../../core/stream/estimate-tokens.ts";
 import { TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
 
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
@@ -137,10 +137,4 @@ describe("estimated tokens of a document", () => {
       const tokens = estimateInDocument(document.slice(-TAIL_BYTES), document.length);
       assert.ok(tokens >= least && tokens <= most, `${tokens}`);
     });
-
-  it("are more than none where only the length is known", () => {
-    assert.equal(estimateCompressed(1000, false), 600);
-    assert.equal(estimateCompressed(1000, true), 50);
-    assert.equal(estimateCompressed(0, true), 0);
-  });
 });

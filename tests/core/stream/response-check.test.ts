@@ -101,6 +101,24 @@ describe("what engines answer lacks nothing, whatever pieces it comes in", () =>
     });
 });
 
+describe("an empty list is an answer where the API says so", () => {
+  const usage = '"usage":{"prompt_tokens":0,"total_tokens":0}';
+  const rows: readonly (readonly [path: string, body: string])[] = [
+    ["/v1/embeddings", `{"object":"list","data":[],${usage}}`],
+    ["/v1/embeddings", `{"object": "list",\n "data": [\n ],\n ${usage}}`],
+    [RESPONSES, `{"status":"completed","output":[],${usage}}`],
+    [MESSAGES, `{"type":"message","content":[],"stop_reason":"end_turn",${usage}}`],
+    [
+      CHAT,
+      `data: {"choices":[],"prompt_filter_results":[]}\n\n${'data: {"choices":[{"finish_reason":"stop"}]}\n\n'}data: [DONE]\n\n`,
+    ],
+  ];
+  for (const [path, body] of rows)
+    it(`${path}: ${body.slice(0, 40)}`, () => {
+      for (const size of [1, 3, 100, 1e9]) assert.equal(lackOf(path, body, isStream(body), size), "");
+    });
+});
+
 const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
 const DONE = "data: [DONE]\n\n";
 const STARTED = 'event: message_start\ndata: {"type":"message_start","message":{}}\n\n';
@@ -171,7 +189,9 @@ const LIES: readonly (readonly [name: string, path: string, type: "json" | "even
     `${CREATED}event: response.failed\ndata: {"type":"response.failed","response":{}}\n\n`,
     "an error event",
   ],
-  ["nothing embedded", "/v1/embeddings", "json", '{"object":"list","data":[]}', 'no "embedding"'],
+  ["an object embedded whose list is cut", "/v1/embeddings", "json", '{"data":[', 'no "embedding"'],
+  ["no list", "/v1/embeddings", "json", '{"object":"list","data":null,"usage":{"prompt_tokens":0}}', 'no "embedding"'],
+  ["an empty list that is cut", "/v1/embeddings", "json", '{"object":"list","data":[]', CUT],
   ["objects of another kind", "/v1/embeddings", "json", '{"data":[{"object":"embedding"}]}', 'no "embedding"'],
   ["null embedded", "/v1/embeddings", "json", '{"data":[{"embedding": null}]}', 'no "embedding"'],
 ];

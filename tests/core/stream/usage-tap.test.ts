@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Usage } from "../../../core/contract/outcome.ts";
-import { type BodyForm, TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
+import type { BodyForm } from "../../../core/contract/slots/inflate.ts";
+import { TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
 
 const OPENAI = `{"id":"x","choices":[{"text":"ok"}],"usage":{"prompt_tokens":813,"total_tokens":817,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":800,"created_cache_tokens":null},"completion_tokens_details":null},"kv_transfer_params":null}`;
 const CHAT_STREAM = `data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}\n\ndata: {"choices":[],"usage":{"prompt_tokens":813,"total_tokens":817,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":800}}}\n\ndata: [DONE]\n\n`;

@@ -69,7 +69,27 @@ describe("an adapter that this router sent there", () => {
     const scorer = make();
     for (const target of ["a1", "a2", "a3"]) send(scorer, target);
     assert.deepEqual(scoresOf(scorer, "a1", [use(["a3"], [], 3), use(["a4"], [], 1)]), [1, 0]);
-    assert.deepEqual(scoresOf(scorer, "a1", [use(["a3"], [], 2), use(["a4"], [], 1)]), [0.8, 0]);
+    assert.deepEqual(scoresOf(scorer, "a1", [use(["a3"], [], 2), use(["a4"], [], 1)]), [0.4, 0]);
+  });
+
+  it("takes room, also while no request uses it", () => {
+    const scorer = make();
+    for (const target of ["a1", "a2"]) send(scorer, target);
+    const idle = use([], [], 2);
+    assert.deepEqual(scoresOf(scorer, "a3", [idle, idle]), [0.4, 0.8]);
+    assert.deepEqual(scoresOf(scorer, "a3", [use([], [], 3), use(["a4"], [], 2)]), [0.8, 0.8]);
+    assert.deepEqual(scoresOf(scorer, "a3", [use(["a1"], [], 2), use(["a4", "a5"], [], 2)]), [0.4, 0]);
+  });
+
+  it("counts before metrics name one, the more the fewer were sent there", () => {
+    const scorer = make();
+    const listed = { names: new Set(["a1", "a2", "a3"]) };
+    assert.equal(scoresOf(scorer, "a1", [listed, listed]), null);
+    for (const target of ["a1", "a2"]) send(scorer, target);
+    assert.deepEqual(scoresOf(scorer, "a2", [listed, listed]), [1, 0.8]);
+    assert.deepEqual(scoresOf(scorer, "a1", [listed, listed]), [0.9, 0.8]);
+    assert.deepEqual(scoresOf(scorer, "a3", [listed, listed]), [0.8 / 3, 0.8]);
+    assert.deepEqual(scoresOf(scorer, "a3", [listed, use([], [], 2)]), [0.4, 0.8], "what another one says of itself");
   });
 
   it("does not count when the slot has another endpoint", () => {

@@ -25,7 +25,7 @@ const WAY: Readonly<Record<string, { readonly slots: readonly (keyof Slots)[]; r
     slots: ["send", "copy", "lost", "admitAgain"],
     next: ["decide", "pass the response on", "its pool can't serve it"],
   },
-  "pass the response on": { slots: ["tap"], next: ["respond"] },
+  "pass the response on": { slots: ["tap", "inflate"], next: ["respond"] },
   respond: { slots: ["lines"], next: ["the request has ended"] },
   "the request has ended": { slots: ["settled", "explain"], next: [] },
 };
