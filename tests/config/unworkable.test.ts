@@ -5,7 +5,8 @@ import { loadTexts } from "../../config/load.ts";
 import { builtIns } from "../../plugins/registry.ts";
 
 const ENDPOINTS = "  pool: { endpoints: [{ url: http://gpu1:8000, labels: { gpu: a100 } }, { url: http://gpu2:8000 }] }\n";
-const route = (path: string) => `  plugins: [{ type: passthrough, parameters: { routes: [{ method: POST, path: "${path}" }] } }]\n`;
+const route = (path: string) =>
+  `  plugins: [{ type: passthrough, parameters: { routes: [{ method: POST, path: "${path}" }] } }]\n`;
 const byLabel = (value: string) => `  plugins: [{ type: by-label, parameters: { label: gpu, validValues: [${value}] } }]\n`;
 
 async function warningsOf(spec: string, documents = ""): Promise<readonly string[]> {

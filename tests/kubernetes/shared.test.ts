@@ -97,7 +97,10 @@ describe("routers that agree by ConfigMaps", { skip: SKIP }, () => {
   const list = () => `/api/v1/namespaces/${cluster.namespace}/configmaps`;
   const place = () => ({ credentials: { kubeconfig }, namespace: undefined, everyMs: 1_000 });
   const names = async () => {
-    const { items } = (await cluster.request("GET", `${list()}?labelSelector=signalbox.dev/shared,signalbox.dev/shared!=routers`)) as ConfigMaps;
+    const { items } = (await cluster.request(
+      "GET",
+      `${list()}?labelSelector=signalbox.dev/shared,signalbox.dev/shared!=routers`,
+    )) as ConfigMaps;
     return items.map(({ metadata: { name } }) => name);
   };
 
