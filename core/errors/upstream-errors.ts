@@ -29,6 +29,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
   }
 }
 
+/** So many were tried, and others may be left that the limit of tries did not allow. */
+export function noneReached(tried: number, areLeft: boolean): RouterError {
+  const message = areLeft
+    ? `The replicas that were tried (${tried}) could not be reached; send the request again, or allow more tries by limits.retries.`
+    : `No replica that may serve this request could be reached (${tried} tried); check that the replicas are running.`;
+  return new RouterError("upstream_unreachable", message, { retryAfterS: 1 });
+}
+
 export function unservedByGateway(): RouterError {
   const message = "The gateway sent the request to no replica; look for the cause in the gateway's log.";
   return new RouterError("upstream_unreachable", message, { retryAfterS: 1 });

@@ -22,6 +22,7 @@ export default defineFilter({
     const valid = new Set(validValues);
     const message = `No ready replica has the label that the filter "${host.name}" needs; label one in the config, or change the filter.`;
     return {
+      expresses: "need",
       filter: (_request, candidates) =>
         candidates.filter(({ labels }) => (Object.hasOwn(labels, label) ? valid.has(labels[label]!) : allowsNoLabel)),
       refuse: () => new RouterError("no_ready_endpoint", message, { retryAfterS: 1 }),

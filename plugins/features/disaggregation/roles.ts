@@ -56,6 +56,7 @@ function roleFilter(role: LegRole, isRole: IsRole): Named<Filter> {
     name: `${role}-role`,
     type: `${role}-role`,
     plugin: {
+      expresses: "need",
       filter: (_request, candidates) => candidates.filter(isRole),
       refuse: () => new RouterError("no_ready_endpoint", message, { retryAfterS: 1 }),
     },
