@@ -8,6 +8,7 @@ import { FIRST_TRY } from "../../core/contract/trace.ts";
 import { unfinished, upstreamError } from "../../core/errors/upstream-errors.ts";
 import { book } from "../../core/forward/book.ts";
 import { Relay } from "../../core/forward/relay.ts";
+import { usableSpares } from "../../core/forward/spares.ts";
 import { tellFreed } from "../../core/forward/tell-lost.ts";
 import { type LegTries, Try, type TryOwner } from "../../core/forward/try.ts";
 import { addressOf, type Gateway, type Picked } from "../../core/pool/gateway.ts";
@@ -35,7 +36,7 @@ export class Handover implements Sending, TryOwner, Picked {
 
   /** Call `begin` when it is stored. The endpoint is booked already. */
   constructor(run: Run, gateway: Gateway, leg: Leg, draft: Draft, owner: ForwardOwner) {
-    const { config, ticket } = run;
+    const { config, ticket, parts } = run;
     const { limits, credentials } = config.settings;
     const first = leg.order[0]!;
     const bearer = bearerFor(first.name, credentials);
@@ -51,7 +52,10 @@ export class Handover implements Sending, TryOwner, Picked {
       promptProcessed: (nowMs) => owner.promptProcessed!(nowMs),
     };
     // The head goes to whichever of them is reached, so each must be one that its key is for.
-    this.order = leg.order.filter(({ name }) => bearerFor(name, credentials) === bearer).slice(0, 1 + limits.gatewayFallbacks);
+    const spares =
+      leg.order.length > limits.gatewayFallbacks ? [] : usableSpares(leg, this.#request, run.pool, parts.services.clock.now());
+    const order = spares.length === 0 ? leg.order : [...leg.order, ...spares];
+    this.order = order.filter(({ name }) => bearerFor(name, credentials) === bearer).slice(0, 1 + limits.gatewayFallbacks);
     this.head = requestHead(draft, first, credentials, ticket.trace && traceLine(ticket.trace, FIRST_TRY));
     this.body = draft.body;
     this.#try = this.#tryAt(first);

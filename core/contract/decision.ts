@@ -53,8 +53,10 @@ export interface Leg {
   /** Name and type of the picker. */
   readonly picker: string;
   readonly pickerType: string;
-  /** Best first; the rest are spares for a retry. Empty when the decision refuses. */
+  /** Best first; the rest are tried when it fails. Empty when the decision refuses. */
   readonly order: readonly Endpoint[];
+  /** Endpoints that could serve the request too, in no order: tried when none is left of `order`. Absent: there is none. */
+  readonly spares?: readonly Endpoint[];
   /** The first one is first because the request's session has its place there, whatever its scores are. */
   readonly isPlaced?: boolean;
   /** What was expected at the first endpoints of `order`; read it with `estimateAt`. */

@@ -1,5 +1,6 @@
 import type { Profile } from "../active-config.ts";
 import type { Decision } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
@@ -19,7 +20,7 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
   const endpoints = facts.endpoints.slice();
   const filtered = filter(request, profile.filters, endpoints, load, random, profile.clientModels);
   const { refusal } = filtered;
-  const { candidates, trial, dropped: heldBack } = holdBack(filtered.candidates, load, random);
+  const { candidates, trial, dropped: heldBack, spares } = holdBack(filtered.candidates, load, random);
   const scored = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
   const { columns, totals } = scored;
   const { picker } = profile;
@@ -43,6 +44,7 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
         picker: picker.name,
         pickerType: picker.type,
         order,
+        spares: sparesOf(filtered.spares, spares, candidates, order),
         isPlaced: trial === undefined && first !== undefined,
         estimates: estimate(request, order, load),
       },
@@ -50,4 +52,20 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
     refusal,
     faults: scored.faults,
   };
+}
+
+const NONE: readonly never[] = [];
+
+/** What filters' wishes dropped, what is held back, and what the picker left out. */
+function sparesOf(
+  unwished: readonly Endpoint[],
+  heldBack: readonly Endpoint[],
+  candidates: readonly Endpoint[],
+  order: readonly Endpoint[],
+): readonly Endpoint[] {
+  if (order.length === 0) return NONE;
+  const isWhole = order.length >= candidates.length;
+  if (isWhole && unwished.length + heldBack.length === 0) return NONE;
+  const unpicked = isWhole ? NONE : candidates.filter((endpoint) => !order.includes(endpoint));
+  return [...unpicked, ...unwished, ...heldBack];
 }

@@ -11,14 +11,19 @@ import { failedPlugin, refusalBy } from "../plugin-watch/plugin-faults.ts";
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
   readonly dropped: readonly Dropped[];
+  /** Those that only wishes dropped. */
+  readonly spares: readonly Endpoint[];
   /** Set when no candidate is left. */
   readonly refusal: RouterError | undefined;
 }
 
+const NONE: readonly never[] = [];
+
 /**
  * Runs the filters in order and records which endpoints each one dropped; stops when no candidate is left. Plugins get a copy of the
  * list, so that none can change what the others read: frozen lists cost more, on Bun as much as the rest of the decision. The next
- * filter gets the same copy if this one has returned it whole: then it is known to be unchanged.
+ * filter gets the same copy if this one has returned it whole: then it is known to be unchanged. What a wish has dropped is kept as a
+ * spare as long as the needs behind it keep it. Where no candidate is left after a wish, the needs decide alone.
  * Throws RouterError (plugin_fault) when a filter throws or returns something other than a part of its candidates.
  */
 export function filter(
@@ -29,24 +34,56 @@ export function filter(
   random: Random,
   clientModels: readonly string[] = [],
 ): Filtered {
-  if (endpoints.length === 0) return { candidates: [], dropped: [], refusal: emptyPool() };
+  if (endpoints.length === 0) return { candidates: [], dropped: [], spares: NONE, refusal: emptyPool() };
   const dropped: Dropped[] = [];
+  let spares: readonly Endpoint[] = NONE;
+  let hasWished = false;
   let candidates = endpoints;
   let copy = candidates.slice();
   for (const named of filters) {
     const { name } = named;
+    const givesWay = isWish(named);
+    if (spares.length > 0 && !givesWay) spares = sparesLeft(named, request, spares, load, random);
     const kept = keptBy(named, request, copy, load, random);
     const lost = droppedOf(name, candidates, kept);
     if (lost.length === 0) {
       if (kept !== copy) copy = candidates.slice();
       continue;
     }
+    if (givesWay) {
+      hasWished = true;
+      spares = spares.length === 0 ? lost : [...spares, ...lost];
+    }
+    if (kept.length === 0 && hasWished) return filter(request, filters.filter(isNeed), endpoints, load, random, clientModels);
     dropped.push({ filter: name, endpoints: lost });
     candidates = kept.slice();
     copy = kept.slice();
-    if (kept.length === 0) return { candidates, dropped, refusal: refusalOf(named, request, endpoints, clientModels) };
+    if (kept.length === 0)
+      return { candidates, dropped, spares: NONE, refusal: refusalOf(named, request, endpoints, clientModels) };
   }
-  return { candidates, dropped, refusal: undefined };
+  return { candidates, dropped, spares, refusal: undefined };
+}
+
+const isNeed = (named: Profile["filters"][number]) => !isWish(named);
+
+function isWish(named: Profile["filters"][number]): boolean {
+  try {
+    return named.plugin.expresses === "wish";
+  } catch (thrown) {
+    throw failedPlugin("filter", named, thrown);
+  }
+}
+
+/** The spares that a need keeps. */
+function sparesLeft(
+  named: Profile["filters"][number],
+  request: InferenceRequest,
+  spares: readonly Endpoint[],
+  load: LoadView,
+  random: Random,
+): readonly Endpoint[] {
+  const kept = keptBy(named, request, spares.slice(), load, random);
+  return droppedOf(named.name, spares, kept).length === 0 ? spares : kept.slice();
 }
 
 function keptBy(
@@ -62,8 +99,6 @@ function keptBy(
     throw failedPlugin("filter", named, thrown);
   }
 }
-
-const NONE: readonly never[] = [];
 
 /** The candidates that a filter did not keep. Throws unless `kept` is a part of the candidates in their order. */
 function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: readonly Endpoint[]): readonly Endpoint[] {

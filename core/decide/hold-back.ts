@@ -9,6 +9,8 @@ export interface HeldBack {
   readonly trial: Endpoint | undefined;
   /** Which endpoints are held back, and why. */
   readonly dropped: readonly Dropped[];
+  /** Those of them that may be tried when the others fail. */
+  readonly spares: readonly Endpoint[];
 }
 
 const NONE: readonly never[] = [];
@@ -19,23 +21,25 @@ const NONE: readonly never[] = [];
  * At least one endpoint always stays.
  */
 export function holdBack(candidates: readonly Endpoint[], load: LoadView, random: Random): HeldBack {
-  if (areAllWhole(candidates, load)) return { candidates, trial: undefined, dropped: NONE };
+  if (areAllWhole(candidates, load)) return { candidates, trial: undefined, dropped: NONE, spares: NONE };
   const trial = candidates.find(({ isOnTrial, slot }) => isOnTrial && !load.isPaused(slot));
   const dropped: Dropped[] = [];
+  const spares: Endpoint[] = [];
   // The one on trial says nothing of the others, which must be there if it fails.
   let kept = trial === undefined ? candidates : candidates.filter((endpoint) => endpoint !== trial);
-  const spare = (reason: string, isSpared: (endpoint: Endpoint) => boolean) => {
+  const spare = (reason: string, isSpared: (endpoint: Endpoint) => boolean, mayBeTried = false) => {
     const { left, lost } = without(kept, isSpared);
     if (left.length === 0 || lost.length === 0) return;
     kept = left;
     dropped.push({ filter: reason, endpoints: lost });
+    if (mayBeTried) spares.push(...lost);
   };
   spare("on trial", ({ isOnTrial }) => isOnTrial);
-  spare("asked to be left alone", ({ slot }) => load.isPaused(slot));
+  spare("asked to be left alone", ({ slot }) => load.isPaused(slot), true);
   spare("full", ({ slot }) => load.isFull(slot));
   const largest = kept.reduce((most, { share }) => Math.max(most, share), 0);
-  spare("warming up", ({ share }) => share < largest && random() >= share / largest);
-  return { candidates: trialFirst(trial, kept), trial, dropped };
+  spare("warming up", ({ share }) => share < largest && random() >= share / largest, true);
+  return { candidates: trialFirst(trial, kept), trial, dropped, spares };
 }
 
 /** The order in which the endpoints are tried: the picker's, behind the one on trial. */

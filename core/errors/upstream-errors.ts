@@ -29,6 +29,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
   }
 }
 
+/** So many were tried, and others may be left that the limit of tries did not allow. */
+export function noneReached(tried: number, areLeft: boolean): RouterError {
+  const message = areLeft
+    ? `The replicas that were tried (${tried}) could not be reached; send the request again, or allow more tries by limits.retries.`
+    : `No replica that may serve this request could be reached (${tried} tried); check that the replicas are running.`;
+  return new RouterError("upstream_unreachable", message, { retryAfterS: 1 });
+}
+
 /** The replica ended its response as if it were whole. */
 export function unfinished(): RouterError {
   const message = "The replica ended its response before the answer was complete; look for the cause in its log.";

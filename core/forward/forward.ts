@@ -43,7 +43,7 @@ export class Forward implements Sending, TryOwner {
     this.#owner = owner;
     this.#request = request;
     this.#draft = draft;
-    this.#retries = new LegRetries(run, request, leg.order);
+    this.#retries = new LegRetries(run, request, leg);
   }
 
   begin(nowMs: number): void {
@@ -55,7 +55,7 @@ export class Forward implements Sending, TryOwner {
     const { request, decision, trace } = this.#run.ticket;
     this.#request = request!;
     this.#draft = makeDraft(request!, this.#run, trace);
-    this.#retries = new LegRetries(this.#run, request!, decision!.legs[0]!.order);
+    this.#retries = new LegRetries(this.#run, request!, decision!.legs[0]!);
     this.#tryNext(nowMs);
   }
 

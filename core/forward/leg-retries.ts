@@ -1,10 +1,11 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterError } from "../contract/errors.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
+import { allSaturated, noneReached, upstreamError } from "../errors/upstream-errors.ts";
 import type { Run } from "../run.ts";
 import type { UpstreamFailure } from "../wire/response-reader.ts";
 import { type NextStep, nextStep, type TryEvent, type TryState } from "./retry-policy.ts";
+import { type Tried, usableSpares } from "./spares.ts";
 
 /** What the tries of one leg have come to: how far they got in its order, and what the retry policy needs to know. */
 export class LegRetries implements TryState {
@@ -14,6 +15,8 @@ export class LegRetries implements TryState {
   retriesLeft: number;
   readonly #run: Run;
   readonly #request: InferenceRequest;
+  /** Undefined once its spares stand at the end of the order. */
+  #leg: Tried | undefined;
   #order: readonly Endpoint[];
   #next = 0;
   #retries = 0;
@@ -22,11 +25,12 @@ export class LegRetries implements TryState {
   /** What the client gets when no other try can be made. */
   #firstFailure: RouterError | undefined;
 
-  constructor(run: Run, request: InferenceRequest, order: readonly Endpoint[]) {
+  constructor(run: Run, request: InferenceRequest, leg: Tried) {
     const { limits, retries } = run.config.settings;
     this.#run = run;
     this.#request = request;
-    this.#order = order;
+    this.#leg = leg;
+    this.#order = leg.order;
     this.retriesLeft = limits.retries - (request.onDemand === "asked" ? run.ticket.attempts.length : 0);
     this.mayTryFresh = retries.stale;
   }
@@ -36,6 +40,7 @@ export class LegRetries implements TryState {
   }
 
   get hasSpare(): boolean {
+    if (this.#next >= this.#order.length) this.#addSpares();
     return this.#next < this.#order.length;
   }
 
@@ -55,7 +60,8 @@ export class LegRetries implements TryState {
 
   /** Why the leg has no response, once there is no further try. */
   get error(): RouterError {
-    return this.#firstFailure ?? allSaturated();
+    const error = this.#firstFailure ?? allSaturated();
+    return error.code === "upstream_unreachable" ? noneReached(this.#next, this.hasSpare) : error;
   }
 
   /** No replica could be reached, and none has got the request. */
@@ -98,6 +104,16 @@ export class LegRetries implements TryState {
   /** The request does not go where it would wait as long again. */
   #skipSilent(): void {
     const { control } = this.#run.pool;
+    this.#addSpares();
     this.#order = this.#order.filter((endpoint, index) => index < this.#next || !control.isSilent(endpoint));
+  }
+
+  /** Those that could serve it too are sorted when they are needed. */
+  #addSpares(): void {
+    const leg = this.#leg;
+    if (leg === undefined) return;
+    const { pool, parts } = this.#run;
+    this.#leg = undefined;
+    this.#order = [...this.#order, ...usableSpares(leg, this.#request, pool, parts.services.clock.now())];
   }
 }

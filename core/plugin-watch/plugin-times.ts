@@ -101,7 +101,17 @@ export class PluginTimes {
   #timedFilter(named: Profile["filters"][number], watched: Watched): Profile["filters"][number] {
     const { plugin } = named;
     const filter: typeof plugin.filter = (...given) => this.#time(watched, () => plugin.filter(...given));
-    return { ...named, plugin: plugin.refuse === undefined ? { filter } : { filter, refuse: plugin.refuse.bind(plugin) } };
+    const timed = {
+      // An author's plugin may fail to say it.
+      get expresses() {
+        return plugin.expresses ?? "need";
+      },
+      filter,
+    };
+    return {
+      ...named,
+      plugin: plugin.refuse === undefined ? timed : Object.assign(timed, { refuse: plugin.refuse.bind(plugin) }),
+    };
   }
 
   #timedScorer(named: Profile["scorers"][number], watched: Watched): Profile["scorers"][number] {

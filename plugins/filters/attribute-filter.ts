@@ -25,6 +25,7 @@ export default defineFilter({
   create({ attribute, onMissing, fallbackOnEmpty, algorithm }, host) {
     const message = `No ready replica has a value of ${attribute} that the filter "${host.name}" allows; try again shortly, or change the filter.`;
     return {
+      expresses: fallbackOnEmpty ? "wish" : "need",
       filter(_request, candidates, load) {
         const known = candidates.filter(({ slot }) => load.attributes(slot).has(attribute));
         const verdicts = keptBy(

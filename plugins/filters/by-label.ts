@@ -29,6 +29,7 @@ export default defineFilter({
     const isKept = keptBy(settings);
     const message = `No ready replica has the label that the filter "${host.name}" needs; label one in the config, or change the filter.`;
     return {
+      expresses: "need",
       filter: (_request, candidates) => candidates.filter(({ labels }) => isKept(labels)),
       refuse: () => new RouterError("no_ready_endpoint", message, { retryAfterS: 1 }),
     };

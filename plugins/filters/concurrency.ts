@@ -24,6 +24,7 @@ export default defineFilter({
     const isByTokens = concurrencyMode === "tokens";
     const limit = Math.floor((isByTokens ? maxTokenConcurrency : maxConcurrency) * (1 + headroom));
     return {
+      expresses: whenAllFull === "keep" ? "wish" : "need",
       filter(_request, candidates, load) {
         const used = (slot: number) => (isByTokens ? load.prefillTokens(slot) : load.inFlight(slot));
         const kept = candidates.filter(({ slot }) => used(slot) < limit);

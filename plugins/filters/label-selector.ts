@@ -11,6 +11,7 @@ export default defineFilter({
     const isMatch = matches(selector);
     const message = `No ready replica has the labels that the filter "${host.name}" needs; label one in the config, or change the filter.`;
     return {
+      expresses: "need",
       filter: (_request, candidates) => candidates.filter(({ labels }) => isMatch(labels)),
       refuse: () => new RouterError("no_ready_endpoint", message, { retryAfterS: 1 }),
     };

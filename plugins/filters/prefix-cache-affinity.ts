@@ -28,6 +28,7 @@ export default defineFilter({
     host.usePrefixIndex({});
     const msPerToken = 1000 / peakPrefillThroughput;
     return {
+      expresses: "wish",
       filter({ prefix }, candidates, load, random) {
         if (candidates.length < 2 || affinityThreshold === 0) return candidates;
         if (explorationProbability > 0 && random() < explorationProbability) return candidates;

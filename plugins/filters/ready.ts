@@ -9,6 +9,7 @@ export default defineFilter({
   summary: "Keeps endpoints that are ready; a draining one for its sessions, a cordoned one for what only it serves.",
   options: sessionOptions,
   create: ({ headerName }) => ({
+    expresses: "need",
     filter(request, candidates) {
       // Usually all are ready, and no new list is needed.
       if (candidates.every(isReady)) return candidates;

@@ -18,6 +18,7 @@ export default defineFilter({
   type: "serves-model",
   summary: "Keeps endpoints that list the target, or that may load it, and whose context is long enough for the prompt.",
   create: () => ({
+    expresses: "need",
     filter(request, candidates, load) {
       const { target, onDemand } = request;
       if (target === "") return candidates;

@@ -6,6 +6,7 @@ export default defineFilter({
   summary: "Keeps only the endpoint that the client's session token names, while it is a candidate.",
   options: sessionOptions,
   create: ({ headerName }) => ({
+    expresses: "wish",
     filter(request, candidates) {
       const endpoint = sessionEndpoint(request, headerName, candidates);
       return endpoint === undefined ? candidates : [endpoint];

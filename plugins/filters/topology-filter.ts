@@ -17,6 +17,7 @@ export default defineFilter({
     const nearness = new Nearness(place);
     const loosest = LEVELS.indexOf(minAffinity);
     return {
+      expresses: "wish",
       filter(request, candidates) {
         const wanted = nearness.wantedBy(request);
         if (wanted === undefined) return candidates;

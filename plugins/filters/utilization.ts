@@ -24,6 +24,7 @@ export default defineFilter({
     const mostWaiting = queueDepthThreshold * (1 + headroom);
     const mostUsage = kvCacheUtilThreshold * (1 + headroom);
     return {
+      expresses: "wish",
       filter(_request, candidates, load) {
         // Comparisons with NaN are false, so unknown values drop no endpoint.
         const kept = candidates.filter(({ slot }) => !(load.waiting(slot) >= mostWaiting || load.kvUsage(slot) >= mostUsage));

@@ -12,6 +12,8 @@ export default defineFilter({
   contract: "1.0",
   options,
   create: ({ header, label }) => ({
+    // What it drops must not serve the request, also when another try fails; "wish" would only prefer what it keeps.
+    expresses: "need",
     // Some of the candidates, in their order.
     filter(request, candidates) {
       const tier = request.headers.get(header);

@@ -8,6 +8,7 @@ export default defineFilter({
   create(_options, host) {
     const programs = programsOf(host);
     return {
+      expresses: "wish",
       filter({ headers }, candidates) {
         const id = headers.get(programs.header);
         const place = id === undefined ? undefined : programs.placeOf(id);

@@ -104,7 +104,7 @@ export class Planning {
 /** The leg without an endpoint that it does not need; its estimates stay those of its order. */
 function without(endpoint: Endpoint, leg: Leg): Leg {
   const place = leg.order.indexOf(endpoint);
-  if (place < 0) return leg;
+  if (place < 0) return leg.spares?.includes(endpoint) ? { ...leg, spares: leg.spares.filter((each) => each !== endpoint) } : leg;
   const estimates = Array.from(leg.estimates);
   estimates.splice(NUMBERS_PER_ENDPOINT * place, NUMBERS_PER_ENDPOINT);
   return { ...leg, order: leg.order.toSpliced(place, 1), estimates, isPlaced: leg.isPlaced === true && place > 0 };

@@ -59,6 +59,7 @@ function roleFilter(role: LegRole, isRole: (endpoint: Endpoint) => boolean): Nam
     name: `${role}-role`,
     type: `${role}-role`,
     plugin: {
+      expresses: "need",
       filter: (_request, candidates) => candidates.filter(isRole),
       refuse: () => new RouterError("no_ready_endpoint", message, { retryAfterS: 1 }),
     },

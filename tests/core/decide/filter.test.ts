@@ -55,6 +55,40 @@ describe("who is left", () => {
   });
 });
 
+describe("filters that express a wish", () => {
+  const wish = (keep: Keep): Filter => ({ expresses: "wish", filter: (_request, candidates) => keep(candidates) });
+  const rows: readonly (readonly [name: string, keeps: readonly (Keep | Filter)[], left: string, spares: string])[] = [
+    ["keep as spares what they drop", [but(0), wish(but(1, 2))], "e3", "e1 e2"],
+    ["are added up", [wish(but(1)), wish(but(2))], "e0 e3", "e1 e2"],
+    ["say nothing of what a need behind them drops", [wish(but(1, 2)), but(0, 1)], "e3", "e2"],
+    ["are passed over where they would leave nobody", [but(0), wish(none)], "e1 e2 e3", ""],
+    ["are passed over where a need behind them would leave nobody", [wish(but(1, 2, 3)), but(0)], "e1 e2 e3", ""],
+    ["leave no spare to needs", [but(0), but(1)], "e2 e3", ""],
+  ];
+  for (const [name, keeps, left, spares] of rows) {
+    it(name, () => {
+      const filtered = run(...keeps);
+      assert.deepEqual([names(filtered.candidates), names(filtered.spares)], [left, spares]);
+      assert.equal(filtered.refusal, undefined);
+    });
+  }
+
+  it("leave nobody either where the needs leave nobody", () => {
+    const { candidates, spares, refusal } = run(wish(but(1)), none);
+    assert.deepEqual([candidates, spares, refusal?.code], [[], [], "no_ready_endpoint"]);
+  });
+
+  it("that can't say what they express break their contract", () => {
+    const broken: Filter = {
+      filter: (_request, candidates) => candidates,
+      get expresses(): never {
+        throw new Error("no");
+      },
+    };
+    assert.throws(() => run(broken), { code: "plugin_fault" });
+  });
+});
+
 describe("when nobody is left", () => {
   const own = new RouterError("model_not_found", "Ask for another model.");
 

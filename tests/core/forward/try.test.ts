@@ -108,7 +108,8 @@ describe("a try", () => {
 describe("the retries of a leg", () => {
   it("are its own: what another leg used up leaves them as they are", () => {
     const { run, endpoints } = setUp();
-    const [one, other] = [new LegRetries(run, REQUEST, endpoints), new LegRetries(run, REQUEST, endpoints)];
+    const leg = { order: endpoints };
+    const [one, other] = [new LegRetries(run, REQUEST, leg), new LegRetries(run, REQUEST, leg)];
     one.takeNext();
     one.takeRetry();
     assert.equal(one.failed("reset", true), "fail");
