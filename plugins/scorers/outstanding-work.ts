@@ -24,7 +24,8 @@ const WEIGHT_PER_PROMPT = 2;
 /**
  * Prefers the shortest time to the first token, estimated from what the router itself knows:
  * wait = (remaining prefill tokens + weight x (own tokens + copied tokens / payers) + displaced tokens) / measured speed
- *        + decodeMs x requests in flight + what loading the adapter takes, where it is not loaded, or does not fit beside those in use
+ *        + decodeMs x requests in flight + what loading the adapter takes, where it is not believed to be loaded, or does not fit beside
+ *        those in use
  * own tokens = tokens of this prompt that no candidate has cached; copied tokens = those that another one has cached
  * payers = how many requests in flight go on from the same cached block, at least 1: a further copy serves all of them
  * weight = min(crowdedWeight, 1 + 2 x (shortest queue + share²)), where a queue is the number of prompts that wait at a candidate and

@@ -50,6 +50,20 @@ const SWITCHES: readonly Switch[] = [
     default: "0",
     meaning: "the part of their batches that is lost; the router asks for it again",
   },
+  {
+    name: "max-loras",
+    value: "N",
+    default: "0",
+    meaning: "the trace's models are adapters, of which a replica runs N at the same time; 0: each replica has them all",
+  },
+  {
+    name: "max-cpu-loras",
+    value: "N",
+    default: "0",
+    meaning: "adapters that a replica keeps in its host's memory; 0: as many as it runs",
+  },
+  { name: "adapter-cold-ms", value: "MS", default: "300", meaning: "how long a replica loads an adapter from its disk" },
+  { name: "adapter-warm-ms", value: "MS", default: "30", meaning: "the same from its host's memory" },
   { name: "kv-tokens", value: "N", default: KV_TOKENS, meaning: "tokens that a replica's KV cache holds" },
   { name: "prefill-tps", value: "N", default: PREFILL_TPS, meaning: "prompt tokens that a replica computes in a second" },
   {

@@ -23,8 +23,15 @@ export function simulateArguments(input: Input) {
   const targets = targetsOf(input.text("ttft"), input.text("tpot"));
   const transfer = { transferMs: number("transfer-ms", 0, 1e6), transferTokensPerS: number("transfer-tps", 1, 1e9) };
   const cacheEvents = { delayMs: number("events-delay", 0, 60_000), loss: number("events-loss", 0, 0.99) };
+  const adapters = {
+    maxLoras: number("max-loras", 0, 1_024, true),
+    maxCpuLoras: number("max-cpu-loras", 0, 65_536, true),
+    adapterColdMs: number("adapter-cold-ms", 0, 1e6),
+    adapterWarmMs: number("adapter-warm-ms", 0, 1e6),
+  };
   const settings: SimulationSettings = {
     replicas,
+    ...(adapters.maxLoras > 0 && { adapters }),
     model: { ...ENGINE_TIMES, ...transfer, kvTokens, prefillTokensPerS: number("prefill-tps", 1, 1e9, true) },
     ...(input.text("prefill") !== undefined && { prefillers: number("prefill", 0, replicas - 1, true) }),
     speeds: speedsOf(input.text("speeds"), input.all("slow"), replicas),

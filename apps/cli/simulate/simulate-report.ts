@@ -34,6 +34,8 @@ const PAIR_COLUMNS: readonly Column<Run>[] = [
   ["failed pairs", ({ pairs }) => (pairs === undefined ? "" : count(pairs.failed))],
 ];
 
+const ADAPTER_COLUMNS: readonly Column<Run>[] = [["loads", (run) => count(run.adapterLoads ?? 0)]];
+
 const FAULT_COLUMNS: readonly Column<Run>[] = [
   ["failed", (run) => count(run.failedRequests)],
   ["retries", (run) => count(run.retries)],
@@ -53,13 +55,14 @@ const SESSION_COLUMNS: readonly Column<Run>[] = [
 
 /** The result as text: what was simulated, a table with a row for each run, and warnings about its meaning. */
 export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
-  const { faults, targets } = settings;
+  const { faults, targets, adapters } = settings;
   const hasSessions = runs.some(({ sessionsPerHour }) => sessionsPerHour !== undefined);
   const hasPairs = runs.some(({ pairs }) => pairs !== undefined);
   const columns = [
     ...COLUMNS,
     ...(hasPairs ? PAIR_COLUMNS : []),
     ...(targets === undefined ? [] : TARGET_COLUMNS),
+    ...(adapters === undefined ? [] : ADAPTER_COLUMNS),
     ...(faults.length === 0 ? [] : FAULT_COLUMNS),
   ];
   const sessionRows = hasSessions ? ["", ...columnTable([COLUMNS[0]!, ...SESSION_COLUMNS], runs)] : [];

@@ -21,6 +21,18 @@ export class AdapterSlots {
     this.#times = times;
   }
 
+  /** Whether a request for it waits until one of those that run has no request left. */
+  isDeferred(name: string, running: ReadonlySet<string>): boolean {
+    return name !== "" && !running.has(name) && running.size >= this.#times.maxLoras;
+  }
+
+  /** A step runs with these. Returns how many milliseconds it takes to load those that are not there. */
+  useAll(names: ReadonlySet<string>): number {
+    let loadMs = 0;
+    for (const name of names) loadMs += this.use(name);
+    return loadMs;
+  }
+
   /** A step runs with it. Returns how many milliseconds it takes to load. */
   use(name: string): number {
     const { maxLoras, maxCpuLoras, adapterColdMs, adapterWarmMs } = this.#times;

@@ -111,8 +111,7 @@ export class Engine {
   /** Adapters with requests in the engine, sorted. */
   get adapters(): string[] {
     const { prefilling, decoding, waiting } = this.#model;
-    const names = [...prefilling, ...decoding, ...waiting].map((job) => job.sequence.adapter).filter((name) => name !== "");
-    return [...new Set(names)].sort();
+    return [...adaptersOf([...prefilling, ...decoding, ...waiting])].sort();
   }
 
   /** Queues a sequence. The returned function aborts it and frees its blocks. */
@@ -141,11 +140,8 @@ export class Engine {
 
   /** As in vLLM: no more adapters than `maxLoras` run at the same time. */
   #isDeferred({ sequence: { adapter } }: Job): boolean {
-    if (adapter === "") return false;
     const { arriving, prefilling, decoding } = this.#model;
-    const running = new Set([...arriving, ...prefilling, ...decoding].map((job) => job.sequence.adapter));
-    running.delete("");
-    return !running.has(adapter) && running.size >= this.#settings.maxLoras;
+    return adapter !== "" && this.slots.isDeferred(adapter, adaptersOf([...arriving, ...prefilling, ...decoding]));
   }
 
   #start(): void {
@@ -163,22 +159,14 @@ export class Engine {
       this.#isStepping = false;
       return;
     }
-    this.#later(stepMs + this.#loadAdapters(), () => {
+    const { prefilling, decoding } = this.#model;
+    const loadMs = this.slots.useAll(adaptersOf([...prefilling, ...decoding]));
+    this.#later(stepMs + loadMs, () => {
       // A copy, because callbacks may abort requests.
       for (const job of [...this.#model.decoding]) if (!job.isOver) this.#token(job);
       this.#model.end(1);
       this.#step();
     });
-  }
-
-  /** How long the step takes longer because adapters that it runs with are loaded first. */
-  #loadAdapters(): number {
-    const { prefilling, decoding } = this.#model;
-    const names = new Set([...prefilling, ...decoding].map((job) => job.sequence.adapter));
-    names.delete("");
-    let loadMs = 0;
-    for (const name of names) loadMs += this.slots.use(name);
-    return loadMs;
   }
 
   /** Something left, so others may have room now. */
@@ -214,4 +202,8 @@ export class Engine {
     if (timeScale === 0 || waitMs <= 0) setImmediate(runUnlessClosed);
     else this.#cancelStep = clock.after(waitMs, runUnlessClosed);
   }
+}
+
+function adaptersOf(jobs: readonly Job[]): ReadonlySet<string> {
+  return new Set(jobs.map((job) => job.sequence.adapter).filter((name) => name !== ""));
 }

@@ -1,3 +1,4 @@
+import { AdapterSlots, type AdapterTimes } from "../engine/adapter-slots.ts";
 import { EngineModel } from "../engine/engine-model.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { CacheListener, KvCache } from "../engine/kv-cache.ts";
@@ -31,7 +32,11 @@ export class Replica implements OfferSource {
   readonly #pace: Pace;
   readonly #events: ReplicaEvents;
   readonly #waitingPrompts = new WaitingPrompts();
+  readonly #adapters: AdapterTimes | undefined;
   #model: EngineModel<Job>;
+  /** Undefined where what is asked for are base models. */
+  #slots: AdapterSlots | undefined;
+  #earlierLoads = 0;
   /** Steps that run now, all of `#stepMs` in the replica's own time; 0 when idle. */
   #steps = 0;
   #stepMs = 0;
@@ -40,14 +45,27 @@ export class Replica implements OfferSource {
   /** When the last token was computed, as far as steps have ended or the pace has changed. */
   #lastTokenMs = Number.NEGATIVE_INFINITY;
 
-  /** `speed`: 1 is as the times say, 0.5 takes twice as long. */
-  constructor(times: EngineTimes, speed: number, queue: EventQueue, events: ReplicaEvents) {
+  /** `speed`: 1 is as the times say, 0.5 takes twice as long. With `adapters`, what requests ask for are adapters. */
+  constructor(times: EngineTimes, speed: number, queue: EventQueue, events: ReplicaEvents, adapters?: AdapterTimes) {
     this.#times = times;
     this.#speed = speed;
     this.#queue = queue;
     this.#pace = new Pace(queue);
     this.#events = events;
+    this.#adapters = adapters;
+    this.#slots = adapters && new AdapterSlots(adapters);
     this.#model = this.#emptyModel();
+  }
+
+  /** How often it has loaded an adapter from its disk. */
+  get adapterLoads(): number {
+    return this.#earlierLoads + (this.#slots?.loads.cold ?? 0);
+  }
+
+  /** Adapters with requests under way. */
+  get adapters(): ReadonlySet<string> {
+    const { waiting, prefilling, decoding } = this.#model;
+    return adaptersOf([...waiting, ...prefilling, ...decoding]);
   }
 
   get cache(): KvCache {
@@ -155,12 +173,15 @@ export class Replica implements OfferSource {
     this.#steps = 0;
     this.#waitingPrompts.clear();
     this.#model.clear();
+    this.#earlierLoads = this.adapterLoads;
+    this.#slots = this.#adapters && new AdapterSlots(this.#adapters);
     this.#model = this.#emptyModel();
   }
 
   #emptyModel(): EngineModel<Job> {
     return new EngineModel<Job>(this.#times, "coarse", {
       cache: this.#events.cache,
+      isDeferred: (job) => this.#isDeferred(job),
       admitted: (job) => this.#waitingPrompts.remove(job.request.prompt),
       prefilled: (job) => {
         this.#lastTokenMs = this.#queue.now();
@@ -169,6 +190,18 @@ export class Replica implements OfferSource {
       finished: (job) => this.#events.finished(job),
       transferring: (job, tokens) => this.#events.transferring?.(job, tokens),
     });
+  }
+
+  #isDeferred({ request: { model } }: Job): boolean {
+    if (this.#slots === undefined) return false;
+    const { arriving, prefilling, decoding } = this.#model;
+    return this.#slots.isDeferred(model, adaptersOf([...arriving, ...prefilling, ...decoding]));
+  }
+
+  /** Of those that the step runs with. */
+  #loadMs(): number {
+    const { prefilling, decoding } = this.#model;
+    return this.#slots?.useAll(adaptersOf([...prefilling, ...decoding])) ?? 0;
   }
 
   get #isPrefillStep(): boolean {
@@ -185,7 +218,7 @@ export class Replica implements OfferSource {
   #begin(): void {
     const stepMs = this.#model.begin();
     if (stepMs === undefined) return;
-    this.#stepMs = stepMs / this.#speed;
+    this.#stepMs = stepMs / this.#speed + this.#loadMs();
     this.#startedAtMs = this.#pace.now();
     this.#plan(this.#model.equalSteps);
   }
@@ -216,6 +249,10 @@ export class Replica implements OfferSource {
     this.#isEnding = false;
     this.#begin();
   }
+}
+
+function adaptersOf(jobs: readonly Job[]): ReadonlySet<string> {
+  return new Set(jobs.map(({ request }) => request.model));
 }
 
 /** The prompts that a replica has not admitted yet, by what they will leave in its cache. */

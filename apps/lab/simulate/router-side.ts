@@ -48,6 +48,8 @@ export interface RouterSideOptions {
   readonly hasFaults: boolean;
   /** How many of them compute prompts for the others; undefined: the config's labels say what each does. */
   readonly prefillers: number | undefined;
+  /** How many adapters replicas run at the same time, where the trace's models are adapters; else 0. */
+  readonly maxLoras: number;
   /** What carries messages to the other routers. */
   readonly carrier: Carrier;
   /** What carries the events of the replicas' caches; undefined where they publish none. */
@@ -190,34 +192,44 @@ function prefixSecret(seed: number): readonly number[] {
  * Lets the config's sources read every replica's metrics text: at the start, as the router does for a new replica, then at the
  * sources' own periods. Each replica starts its period at a random time.
  */
-function scrape(
-  { upstreams, clock, seed }: RouterSideOptions,
-  specs: readonly EndpointSpec[],
-  sources: readonly Source[],
-  pool: LivePool,
-): void {
+function scrape(options: RouterSideOptions, specs: readonly EndpointSpec[], sources: readonly Source[], pool: LivePool): void {
+  const { trace, upstreams, clock, seed, maxLoras } = options;
   const random = seededRandom(seed ^ 0x5c4a9e);
+  const list = maxLoras > 0 ? modelList(trace) : "";
   const groups = groupSources(sources, { path: "", periodMs: 0 });
   upstreams.forEach((upstream, slot) => {
     const { name, labels, url } = specs[slot]!;
     const replica = { name, labels, url: parseEndpointUrl(url) };
     const facts = new SourceFacts(pool.load, slot, (tokens) => pool.capacityKnown(slot, tokens));
-    const read = (group: SourceGroup) => facts.read(group, metricsPage(upstream.replica), replica, clock.now());
+    const read = (group: SourceGroup) =>
+      facts.read(group, group.path === MODELS_PATH ? list : metricsPage(upstream.replica, maxLoras), replica, clock.now());
     const ask = (group: SourceGroup) => {
       if (!upstream.isDown) return void read(group);
       facts.awaited(group, clock.now());
       facts.age(clock.now());
     };
-    // Other sources, such as the model list, read nothing that changes in a simulation.
+    // Other sources read nothing that changes in a simulation; the list of models only where they are adapters.
     for (const group of groups.filter((each) => read(each) === "")) {
       clock.after(random() * group.periodMs, () => void clock.every(group.periodMs, () => ask(group)));
     }
   });
 }
 
+const MODELS_PATH = "/v1/models";
+const BASE = "base-model";
+
+/** The trace's models as adapters of one base model. */
+function modelList({ requests }: Trace): string {
+  const adapters = [...new Set(requests.map(({ model }) => model))].map((id) => ({ id, parent: BASE }));
+  return JSON.stringify({ data: [{ id: BASE, parent: null }, ...adapters] });
+}
+
 /** vLLM's metrics for its load and for the size of its cache, and a GPU exporter's: a GPU is used fully by one request and by many. */
-function metricsPage({ running, untouched, size, cache }: Replica): string {
+function metricsPage({ running, untouched, size, cache, adapters }: Replica, maxLoras: number): string {
+  const names = maxLoras > 0 ? [...adapters].join(",") : "";
+  const labels = `max_lora="${maxLoras}",running_lora_adapters="${names}",waiting_lora_adapters="${names}"`;
   return [
+    ...(maxLoras > 0 ? [`vllm:lora_requests_info{${labels}} 1`] : []),
     `vllm:num_requests_running ${running}`,
     `vllm:num_requests_waiting ${untouched}`,
     `vllm:kv_cache_usage_perc ${cache.usage}`,

@@ -7,6 +7,7 @@ import { Forward } from "../../../core/forward/forward.ts";
 import { admit } from "../../../core/pipeline.ts";
 import type { Run } from "../../../core/run.ts";
 import type { Ticket } from "../../../core/ticket.ts";
+import type { AdapterTimes } from "../engine/adapter-slots.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import { type Arrivals, OpenArrivals } from "./arrivals.ts";
 import type { CacheEventSettings } from "./cache-events.ts";
@@ -29,6 +30,8 @@ import { Upstream } from "./upstream.ts";
 export interface SimulationSettings {
   readonly replicas: number;
   readonly model: EngineTimes;
+  /** The trace's models are adapters, which replicas hold so; absent: each replica has them all. */
+  readonly adapters?: AdapterTimes;
   /** How many of the replicas compute prompts for the others; absent: the config's labels say what each does. */
   readonly prefillers?: number;
   /** By replica; where there is none, 1. Half is twice as slow. */
@@ -57,7 +60,7 @@ export interface SimulationSettings {
 }
 
 /** Sessions have figures of their own. */
-export type SimulationMetrics = Metrics & Partial<SessionFigures>;
+export type SimulationMetrics = Metrics & Partial<SessionFigures> & { readonly adapterLoads?: number };
 
 /** Events between two reports of progress. */
 const REPORT_EVERY = 1_024;
@@ -90,7 +93,17 @@ export class Simulation {
 
   /** `deciderOf`: what decides the requests; by default the router's own code with what a router knows. */
   constructor(trace: Trace, loaded: LoadedConfig, settings: SimulationSettings, deciderOf: DeciderOf = () => decideAsAsked) {
-    const { replicas, model, seed, speeds, tokenError, faults, targets = [NO_TARGETS], reportsCached = false } = settings;
+    const {
+      replicas,
+      model,
+      adapters,
+      seed,
+      speeds,
+      tokenError,
+      faults,
+      targets = [NO_TARGETS],
+      reportsCached = false,
+    } = settings;
     this.#settings = settings;
     this.#arrivals = arrivalsOf(trace, settings, this.#queue);
     this.#targets = targets;
@@ -99,7 +112,7 @@ export class Simulation {
       decoded: (batch: number, steps: number, stepMs: number) => this.#recorder.decoded(batch * steps, stepMs),
     };
     const transfers = new Transfers(this.#queue, model);
-    const common = { model, requests: this.#arrivals.requests, queue: this.#queue, transfers, events, reportsCached };
+    const common = { model, adapters, requests: this.#arrivals.requests, queue: this.#queue, transfers, events, reportsCached };
     const published = settings.cacheEvents && publishers(settings, settings.cacheEvents, this.#queue);
     this.#upstreams = Array.from({ length: replicas }, (_, at) => {
       const name = replicaName(at);
@@ -120,6 +133,7 @@ export class Simulation {
       carrier: shared,
       engines,
       prefillers,
+      maxLoras: adapters?.maxLoras ?? 0,
     };
     this.#routers = Array.from({ length: routers }, (_, at) => makeRouterSide({ ...side, seed: seed + SEED_STEP * at }));
     this.#recorder = this.#newRecorder();
@@ -142,7 +156,8 @@ export class Simulation {
     const utilization = busyMs / (measuredMs * this.replicas.length || 1);
     const seconds = (this.#arrivals.lastMs || measuredMs) / 1000;
     const metrics = this.#recorder.metrics(this.#arrivals.counted, utilization, this.#ejections(), seconds);
-    return { ...metrics, ...this.#arrivals.figures() };
+    const adapterLoads = this.replicas.reduce((sum, replica) => sum + replica.adapterLoads, 0);
+    return { ...metrics, ...this.#arrivals.figures(), ...(this.#settings.adapters && { adapterLoads }) };
   }
 
   /** Of the run so far; see `Recorder.ttftCurve`. */

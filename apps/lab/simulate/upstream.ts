@@ -3,6 +3,7 @@ import type { ReplicaConnection, ReplicaConnections } from "../../../core/pool/c
 import type { Limits } from "../../../core/settings.ts";
 import { goneSince } from "../../../core/wire/upstream-pools.ts";
 import type { WatchedTry } from "../../../core/wire/watched-try.ts";
+import type { AdapterTimes } from "../engine/adapter-slots.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { CacheEvents } from "./cache-events.ts";
 import type { EventQueue } from "./events.ts";
@@ -17,6 +18,8 @@ import { LOST_MS, type Transfers } from "./transfers.ts";
 export interface UpstreamOptions {
   readonly name: string;
   readonly model: EngineTimes;
+  /** Where the trace's models are adapters. */
+  readonly adapters: AdapterTimes | undefined;
   /** 1 is as in the model; half is twice as slow. */
   readonly speed: number;
   /** Those that it may be sent. */
@@ -49,7 +52,8 @@ export class Upstream implements ReplicaConnections, ConnectionOwner {
   /** Since when its endpoint is not available; Infinity while it is. */
   #goneSinceMs = Number.POSITIVE_INFINITY;
 
-  constructor({ name, model, speed, requests, queue, transfers, events, reportsCached, cacheEvents }: UpstreamOptions) {
+  constructor(options: UpstreamOptions) {
+    const { name, model, adapters, speed, requests, queue, transfers, events, reportsCached, cacheEvents } = options;
     this.#cacheEvents = cacheEvents;
     this.name = name;
     this.reportsCached = reportsCached;
@@ -57,17 +61,18 @@ export class Upstream implements ReplicaConnections, ConnectionOwner {
     this.#soundTokensPerMs = (model.prefillTokensPerS / 1000) * speed;
     this.#queue = queue;
     this.#transfers = transfers;
-    this.replica = new Replica(model, speed, queue, {
+    const progress = {
       cache: cacheEvents,
-      firstToken: (job) => {
+      firstToken: (job: Job) => {
         if (job.keepsBlocks) return;
         events.firstToken(job);
         this.#open.get(job)?.firstToken();
       },
-      finished: (job) => this.#finished(job),
+      finished: (job: Job) => this.#finished(job),
       decoded: events.decoded,
-      transferring: (job, tokens) => this.#fetch(job, job.offer!, tokens),
-    });
+      transferring: (job: Job, tokens: number) => this.#fetch(job, job.offer!, tokens),
+    };
+    this.replica = new Replica(model, speed, queue, progress, adapters);
   }
 
   get isDown(): boolean {

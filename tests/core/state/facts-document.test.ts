@@ -40,6 +40,7 @@ const endpoints = [
 const load = makeLoad(10, {
   adapterLoadMs: 300,
   unlisted: (slot, name) => (slot === 3 && name === "v1" ? { standing: "loading", leftMs: 200 } : undefined),
+  adapterMs: (slot, name) => (slot === 9 && name === "v1" ? 250 : 0),
   inFlight: (slot) => slot,
   prefillTokens: (slot) => 100 * slot,
   remainingPrefill: (slot) => 90 * slot,
@@ -67,6 +68,20 @@ describe("facts written to a file", () => {
     assert.deepEqual(readLoad.unlisted(3, "v1"), { standing: "loading", leftMs: 200 });
     assert.equal(readLoad.unlisted(3, "v2"), undefined);
     assert.equal(readLoad.unlisted(0, "v1"), undefined);
+  });
+
+  it("have what adapters cost that are not believed to be loaded", () => {
+    const { load: readLoad } = readPool(JSON.parse(text));
+    assert.deepEqual(
+      (
+        [
+          [9, "v1"],
+          [0, "v1"],
+          [9, "constructor"],
+        ] as const
+      ).map(([slot, name]) => readLoad.adapterMs(slot, name)),
+      [250, 0, 0],
+    );
   });
 
   it("give the same decision as those in memory", () => {

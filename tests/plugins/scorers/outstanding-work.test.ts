@@ -82,6 +82,21 @@ test("an adapter that does not fit beside those in use costs a load, as far as t
   assert.deepEqual(scored("base"), [1, 1, 1, 1, 1, 1]);
 });
 
+test("an adapter that is not believed to be loaded costs what its load does, or the wait for those in use if that is longer", () => {
+  const names = new Set(["v1"]);
+  const full = { running: new Set(["a", "b"]), waiting: new Set<string>(), max: 2 };
+  const endpoints = [0, 1, 2, 3].map((slot) => makeEndpoint(slot, { models: slot === 3 ? ["base"] : ["base", "v1"] }));
+  const load = makeLoad(4, {
+    adapterLoadMs: 768,
+    adapterMs: (slot) => [0, 256, 256, 0][slot]!,
+    adapters: (slot) => ({ names, use: slot === 2 ? full : undefined }),
+  });
+  const scored = (target: string) =>
+    Array.from(createPlugin(outstandingWork).score(makeRequest({ target, onDemand: "configured" }), endpoints, load) ?? []);
+  assert.deepEqual(scored("v1"), [1, 0.5, 0.25, 0.25]);
+  assert.deepEqual(scored("base"), [1, 1, 1, 1]);
+});
+
 test("a slow endpoint's work weighs more: half the speed, twice the wait", () => {
   const load = makeLoad(2, { prefillTokens: [2048, 1024], prefillRate: (slot) => [8, 4][slot]! });
   const request = makeRequest({ promptTokens: 2048 });

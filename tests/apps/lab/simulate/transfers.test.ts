@@ -70,7 +70,16 @@ function makePair(decodeTokens = 1_000) {
   const transfers = new Transfers(queue, MODEL);
   const first: (readonly [atMs: number, found: number])[] = [];
   const events = { firstToken: ({ foundTokens }: Job) => first.push([queue.now(), foundTokens]), decoded() {} };
-  const common = { speed: 1, requests: REQUESTS, queue, transfers, events, cacheEvents: undefined, reportsCached: true };
+  const common = {
+    speed: 1,
+    requests: REQUESTS,
+    queue,
+    transfers,
+    events,
+    cacheEvents: undefined,
+    adapters: undefined,
+    reportsCached: true,
+  };
   const upstream = (name: string, kvTokens: number) => new Upstream({ ...common, name, model: { ...MODEL, kvTokens } });
   const ask = (to: Upstream, index: number, params?: object) => new Asked(queue, to, index, params);
   const runUntil = (atMs: number) => {
