@@ -8,14 +8,11 @@ export type ConnectionState =
   | "linger" // last response sent; whatever still comes is thrown away
   | "closed";
 
-/**
- * How far a client may send ahead while a response is under way. The socket is not paused meanwhile, because a paused socket
- * reports no disconnect. Beyond the bound nothing is kept, and the connection closes after the response.
- */
-export const MOST_PIPELINED_BYTES = 128 * 1024;
-
 /** How long a connection is still read after its last response: closed at once, it would be reset, and the response lost. */
 export const LINGER_MS = 2_000;
+
+/** How much longer than its idle time a connection stays: a request that a client sends just then is served, as the last one. */
+export const PARTING_MS = 2_000;
 
 /** While the server stops: how long an idle connection may still bring a request that was on its way. */
 export const LAST_CHANCE_MS = 400;

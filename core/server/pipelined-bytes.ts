@@ -1,3 +1,8 @@
+/**
+ * How far a client may send ahead while a response is under way. The socket is not paused meanwhile, because a paused socket
+ * reports no disconnect. Beyond the bound nothing is kept, and the connection closes after the response.
+ */
+const MOST_PIPELINED_BYTES = 128 * 1024;
 /** The first allocation; later ones are twice what is needed. */
 const FIRST_BYTES = 2 * 1024;
 
@@ -14,7 +19,7 @@ export class PipelinedBytes {
   #start = 0;
   #end = 0;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes = MOST_PIPELINED_BYTES) {
     this.#maxBytes = maxBytes;
   }
 

@@ -10,7 +10,7 @@ import type { Head } from "../wire/head.ts";
 import { HeadParser } from "../wire/head-parser.ts";
 import { WriteProgress } from "../wire/write-progress.ts";
 import { CheckedHead } from "./checked-head.ts";
-import { type ConnectionState, LAST_CHANCE_MS, LINGER_MS, MOST_IN_A_TURN, MOST_PIPELINED_BYTES } from "./connection-state.ts";
+import { type ConnectionState, LAST_CHANCE_MS, LINGER_MS, MOST_IN_A_TURN, PARTING_MS } from "./connection-state.ts";
 import { PipelinedBytes } from "./pipelined-bytes.ts";
 import { refusableHead } from "./refusable-head.ts";
 import { type BodySink, RequestBody } from "./request-body.ts";
@@ -33,8 +33,8 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   #deadlineMs: number;
   #receiver: RequestReceiver | undefined;
   #response: ServerResponse | undefined;
-  /** What the client sends ahead. Closed once the bytes that follow are not read as requests any more. */
-  readonly #pipelined = new PipelinedBytes(MOST_PIPELINED_BYTES);
+  /** What the client sends ahead. Closed once no request may follow the one that is under way or comes next. */
+  readonly #pipelined = new PipelinedBytes();
 
   constructor(socket: Socket, shared: ServerShared, peer = socket.remoteAddress ?? "") {
     const { deadlines, limits } = shared;
@@ -50,8 +50,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     deadlines.add(this);
     this.#socket.on("drain", () => this.#drained());
     // A client that closes its sending side has left: to wait for half-open readers would hide real disconnects.
-    this.#socket.on("end", () => this.#socket.destroy());
-    this.#socket.on("error", () => this.#socket.destroy());
+    for (const event of ["end", "error"]) this.#socket.on(event, () => this.#socket.destroy());
     this.#socket.on("close", () => this.#closed());
   }
 
@@ -63,12 +62,20 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     if (nowMs < this.#deadlineMs || isTaking) return;
     if (this.#state === "head") this.#refuse(headTimeout());
     else if (this.#state === "body") this.#refuse(bodyTimeout());
-    else this.#socket.destroy();
+    else if (this.#state !== "idle") this.#socket.destroy();
+    else this.#part(nowMs);
+  }
+
+  /** The idle time is over. Who has asked before may ask once more, for a little longer; it ends when what has come by then is read. */
+  #part(nowMs: number): void {
+    if (this.#pipelined.isClosed || this.#shared.isDraining || !this.#checked.isKept)
+      return afterOthersReads(() => void (this.#state === "idle" && this.#socket.destroy()));
+    this.#pipelined.close();
+    this.#deadlineMs = nowMs + PARTING_MS;
   }
 
   beginDrain(): void {
-    const lastMs = this.#shared.deadlines.nowMs + LAST_CHANCE_MS;
-    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, lastMs);
+    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, this.#shared.deadlines.nowMs + LAST_CHANCE_MS);
   }
 
   get isLast(): boolean {
@@ -101,10 +108,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
           return this.#hold(chunk.subarray(at));
         if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
         else if (this.#state === "body" || this.#state === "skip") at = this.#readBody(chunk, at);
-        else {
-          if (this.#state === "response") this.#keep(chunk.subarray(at));
-          return;
-        }
+        else return void (this.#state === "response" && this.#keep(chunk.subarray(at)));
       }
     } catch (thrown) {
       this.#refuse(errorOf(thrown));
@@ -201,9 +205,8 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   broken(): void {
     this.#receiver = undefined;
     this.#response = undefined;
-    const { isDraining, limits } = this.#shared;
     // A stopping server has waited for this response already, so it gives the client less time.
-    this.#await("linger", isDraining ? LINGER_MS : limits.writeTimeoutMs);
+    this.#await("linger", this.#shared.isDraining ? LINGER_MS : this.#shared.limits.writeTimeoutMs);
   }
 
   endSocket(): void {
@@ -220,8 +223,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   }
 
   holdBody(isHeld: boolean): void {
-    if (isHeld) this.#socket.pause();
-    else this.#socket.resume();
+    this.#socket[isHeld ? "pause" : "resume"]();
   }
 
   later(run: () => void): void {
@@ -261,9 +263,8 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     // A receiver may respond to these methods inside `start`, before it can be told to refuse.
     if (head.method === "GET" || head.method === "HEAD") return this.#shared.refuse(response, error);
     const receiver = this.#shared.start(refusableHead(head), 0, response, this.peer);
-    if (this.#response !== response) return;
-    this.#receiver = receiver;
-    receiver.refuse(error);
+    if (this.#response === response) this.#receiver = receiver;
+    this.#receiver?.refuse(error);
   }
 
   /** Reads no more requests: whatever the client still sends is thrown away. */

@@ -1,6 +1,7 @@
 /** Clients that send slowly, or nothing, in numbers: each is let go within its limit, and the others are served meanwhile. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { PARTING_MS } from "../../core/server/connection-state.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { MemoryRouter } from "../support/memory-router.ts";
 import { postBytes } from "../support/raw-client.ts";
@@ -55,7 +56,7 @@ const rows: readonly Row[] = [
   { name: "a chunk size byte each 5 s", count: 1000, first: CHUNKED_HEAD, repeated: "0", limitMs: bodyTimeoutMs, status: 408 },
   { name: "a silent body", count: 1000, first: HEAD, repeated: "", limitMs: bodyTimeoutMs, status: 408 },
   { name: "nothing at all", count: 10_000, first: Buffer.alloc(0), repeated: "", limitMs: headTimeoutMs, status: 0 },
-  { name: "nothing after an answer", count: 1000, first: POST, repeated: "", limitMs: idleTimeoutMs, status: 200 },
+  { name: "nothing after an answer", count: 1000, first: POST, repeated: "", limitMs: idleTimeoutMs + PARTING_MS, status: 200 },
 ];
 
 describe("thousands of slow clients", () => {

@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import { respondWithJson } from "../../../core/errors/error-response.ts";
 import type { ResponseWriter } from "../../../core/host/response-writer.ts";
+import { afterOthersReads } from "../../../core/runtime/next-turn.ts";
+import { LINGER_MS, PARTING_MS } from "../../../core/server/connection-state.ts";
 import { ServerConnection } from "../../../core/server/server-connection.ts";
 import type { OpenConnection } from "../../../core/server/server-shared.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
@@ -61,6 +63,48 @@ function connection(socket = new FakeSocket()) {
   return { clock, socket, connections, responses, targets, told, respond, drain };
 }
 
+describe("a connection whose idle time is over", () => {
+  const { idleTimeoutMs } = DEFAULT_LIMITS;
+  async function idle() {
+    const all = connection();
+    all.socket.receive(get("/a"));
+    assert.doesNotMatch(await all.respond(), /Connection: close/);
+    await all.clock.advance(idleTimeoutMs + 500);
+    return all;
+  }
+
+  it("serves the request that comes just then, as the last one", async () => {
+    const { clock, socket, connections, respond, targets } = await idle();
+    socket.receive(Buffer.concat([get("/b"), get("/c")]));
+    await clock.advance(60_000);
+    assert.match(await respond(), /\r\nConnection: close\r\n/);
+    assert.ok(socket.isEnded);
+    await clock.advance(LINGER_MS + 500);
+    assert.deepEqual([targets, connections.size], [["/a", "/b"], 0]);
+  });
+
+  it("reads what has come by the time it ends", async () => {
+    const { clock, socket, connections, respond } = await idle();
+    await clock.advance(PARTING_MS - 500);
+    // The sweep that ends it comes before the read.
+    const swept = clock.advance(500);
+    setImmediate(() => socket.receive(get("/b")));
+    await swept;
+    await new Promise<void>(afterOthersReads);
+    assert.match(await respond(), /\r\nConnection: close\r\n/);
+    assert.equal(connections.size, 1);
+  });
+
+  it("ends where nothing comes", async () => {
+    const { clock, connections } = await idle();
+    assert.equal(connections.size, 1);
+    await clock.advance(PARTING_MS);
+    await new Promise<void>(afterOthersReads);
+    await settle();
+    assert.equal(connections.size, 0);
+  });
+});
+
 describe("a connection of a server that stops", () => {
   it("ends soon when it is idle", async () => {
     const { clock, connections, drain } = connection();
@@ -69,6 +113,8 @@ describe("a connection of a server that stops", () => {
     await clock.advance(250);
     assert.equal(connections.size, 1);
     await clock.advance(500);
+    await new Promise<void>(afterOthersReads);
+    await settle();
     assert.equal(connections.size, 0);
   });
 
@@ -317,7 +363,9 @@ describe("a client that still takes its response", () => {
     socket.emit("drain");
     await clock.advance(idleTimeoutMs - 1_000);
     assert.equal(connections.size, 1);
-    await clock.advance(2_000);
+    await clock.advance(2_000 + PARTING_MS);
+    await new Promise<void>(afterOthersReads);
+    await settle();
     assert.equal(connections.size, 0);
   });
 
