@@ -46,19 +46,22 @@ const NOTHING: readonly Blamed[] = [];
 export class FailingKinds {
   readonly #options: FailingKindsOptions;
   readonly #kinds = new Map<string, Kind>();
+  /** When the last of them is forgotten. */
+  #untilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: FailingKindsOptions) {
     this.#options = options;
   }
 
   /** True while successes matter. */
-  get isWatching(): boolean {
-    return this.#kinds.size > 0;
+  isWatching(nowMs: number): boolean {
+    return nowMs < this.#untilMs;
   }
 
   /** A response of 5xx came. Returns what is to be taken back, if it says nothing of the endpoint; undefined: it counts against it. */
   failed(asked: Asked, endpoint: Endpoint, nowMs: number): readonly Blamed[] | undefined {
     const kind = this.#kindOf(asked, nowMs);
+    this.#untilMs = nowMs + LATELY_MS;
     const known = kind.at.get(endpoint.name);
     const isSame = known?.endpoint.generation === endpoint.generation;
     const failed: FailedAt = known !== undefined && isSame ? known : { endpoint, timesMs: [], lastMs: nowMs };

@@ -35,15 +35,18 @@ const ENDPOINT: Verdict = { fault: "endpoint" };
  */
 export class RequestFaults {
   readonly #failed = new Map<number, Failed>();
+  /** When the last of them is forgotten. */
+  #untilMs = Number.NEGATIVE_INFINITY;
 
   /** True while successes matter too: only then a request's bytes need to be hashed. */
-  get isWatching(): boolean {
-    return this.#failed.size > 0;
+  isWatching(nowMs: number): boolean {
+    return nowMs < this.#untilMs;
   }
 
   /** `what`: in which way it failed. */
   failed(request: number, endpoint: Endpoint, what: string, nowMs: number): Verdict {
     this.#forget(nowMs);
+    this.#untilMs = nowMs + KEPT_MS;
     const known = this.#failed.get(request);
     const isSameEndpoint = known?.first.name === endpoint.name;
     if (known === undefined || (known.what !== what && isSameEndpoint && !known.hasOther)) {

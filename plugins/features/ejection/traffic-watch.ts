@@ -103,8 +103,8 @@ export class TrafficWatch implements Traffic {
     if (this.#isOddlyEmpty(request, endpoint, content)) return ejector.failed(endpoint, sentAtMs, nowMs);
     if (status < 300) this.#servedPaths.add(request.target, request.path, nowMs);
     if (isWhole) this.#answered(request, endpoint, nowMs - sentAtMs);
-    if (this.#kinds.isWatching && isWhole) this.#clear(this.#kinds.succeeded(request, endpoint), nowMs);
-    if (this.#faults.isWatching) this.#faults.succeeded(this.#fingerprint(request));
+    if (this.#kinds.isWatching(nowMs) && isWhole) this.#clear(this.#kinds.succeeded(request, endpoint), nowMs);
+    if (this.#faults.isWatching(nowMs)) this.#faults.succeeded(this.#fingerprint(request));
     records.succeeded(endpoint, request.promptTokens, nowMs);
     ejector.succeeded(endpoint, sentAtMs, nowMs);
   }

@@ -45,6 +45,13 @@ describe("whose fault a failure is", () => {
     assert.deepEqual(faults.failed(7, b, "500", 6), { fault: "request", wrongly: { endpoint: a, timesMs: [5] } });
   });
 
+  it("makes successes matter for a minute, and no longer", () => {
+    const faults = new RequestFaults();
+    assert.equal(faults.isWatching(0), false);
+    faults.failed(7, a, "500", 0);
+    assert.deepEqual([faults.isWatching(59_999), faults.isWatching(60_000)], [true, false]);
+  });
+
   it("is forgotten after a minute, and there are never more than so many", () => {
     const faults = new RequestFaults();
     faults.failed(7, a, "500", 0);
