@@ -4,7 +4,14 @@ import { afterOthersReads } from "./next-turn.ts";
 /** A shorter read can't take long. */
 const LEAST_BYTES = 4 * 1024;
 /** So long reads may take, all connections together, before what else waits in the event loop has as much time. */
-const TURN_MS = 2;
+export const TURN_MS = 2;
+
+/** What goes on in a later turn. */
+export interface Resting {
+  /** How long it takes then, as far as one knows. */
+  readonly readMs: number;
+  goOn(): void;
+}
 
 /**
  * Shares the time of the event loop between connections whose reads take long. A runtime reads a connection up to 128 times in a row (Deno;
@@ -14,7 +21,7 @@ const TURN_MS = 2;
 export class ReadTurns {
   readonly #now: () => number;
   readonly #nextTurn: (run: () => void) => void;
-  readonly #resting: Pace[] = [];
+  readonly #resting: Resting[] = [];
   /** By reads, since `#sinceMs`. */
   #spentMs = 0;
   #sinceMs = 0;
@@ -39,9 +46,14 @@ export class ReadTurns {
       if (this.#spentMs < TURN_MS || socket.destroyed) return;
       pace ??= new Pace(socket);
       pace.rest(readMs);
-      this.#resting.push(pace);
-      this.#schedule();
+      this.later(pace);
     };
+  }
+
+  /** Lets one go on in its turn. */
+  later(resting: Resting): void {
+    this.#resting.push(resting);
+    this.#schedule();
   }
 
   #restart(nowMs: number): void {
@@ -61,17 +73,17 @@ export class ReadTurns {
     this.#restart(this.#now());
     let expectedMs = 0;
     do {
-      const pace = this.#resting.shift();
-      if (pace === undefined) return;
-      expectedMs += pace.readMs;
-      pace.goOn();
+      const next = this.#resting.shift();
+      if (next === undefined) return;
+      expectedMs += next.readMs;
+      next.goOn();
     } while (expectedMs < TURN_MS);
     this.#schedule();
   }
 }
 
 /** A connection that may rest. Whether its owner wants it paused counts again once it goes on. */
-class Pace {
+class Pace implements Resting {
   /** How long its last read took. */
   readMs = 0;
   readonly #socket: Socket;

@@ -13,6 +13,8 @@ const PROTOCOL = 1;
 const REFUSED = 7;
 /** Of each kind: more than any connection may send that is not in use. */
 const MANY = 20_000;
+/** As many as one read may bring, and some more. */
+const WHOLE_CALLS = 300;
 
 describe("floods of gateways", () => {
   let epp: EppWithClients;
@@ -64,6 +66,25 @@ describe("floods of gateways", () => {
       await isWell();
     });
   }
+
+  it("whole calls that are reset have turns: what others ask comes in between", async () => {
+    const [client, other] = [epp.connected(), epp.connected()];
+    assert.equal(await health(other, "readiness"), "SERVING");
+    assert.equal(await health(client, "readiness"), "SERVING");
+    const before = epp.log.length;
+    client.socket.cork();
+    for (let i = 0; i < WHOLE_CALLS; i++) {
+      const { call } = wholeCall(client);
+      call.reset();
+    }
+    client.socket.uncork();
+    assert.equal(await health(other, "readiness"), "SERVING");
+    const done = epp.log.length - before;
+    assert.ok(done < WHOLE_CALLS / 2, `${done} of ${WHOLE_CALLS} calls came before it`);
+    await waitUntil(() => epp.log.length - before === WHOLE_CALLS);
+    assert.equal(client.isClosed, false);
+    await isWell();
+  });
 
   it("a connection of which too many calls are given up lets the others end, and takes no more", async () => {
     const client = epp.connected();
@@ -139,6 +160,12 @@ describe("floods of gateways", () => {
     });
   }
 
+  function wholeCall(client: GrpcClient): GatewayCall {
+    const whole = new GatewayCall(client, { body: CHAT });
+    whole.head();
+    whole.body();
+    return whole;
+  }
   function reopened(client: GrpcClient): void {
     client.frame(1, 5, 3, Buffer.from([0x83, 0x86, 0x84]));
     client.frame(1, 5, 3, Buffer.from([0x83, 0x86, 0x84]));

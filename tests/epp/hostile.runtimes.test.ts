@@ -207,16 +207,20 @@ describe("hostile and failing gateways", () => {
   });
 
   it("serves 500 streams of one connection at once, and gives everything back when it breaks", async () => {
-    const client = epp.connected();
+    // One whose bodies have the usual time.
+    const roomy = await startEppWithClients("");
+    const client = roomy.connected();
     const calls = Array.from({ length: 500 }, () => new GatewayCall(client, { body: CHAT }));
     for (const call of calls) {
       call.head();
       call.body();
     }
     await waitUntil(() => calls.every((call) => call.waiting >= 2));
-    assert.equal(outstanding(epp.router).inFlight, 500);
+    assert.equal(outstanding(roomy.router).inFlight, 500);
     client.socket.destroy();
-    await isWell();
+    await waitUntil(() => outstanding(roomy.router).inFlight === 0 && roomy.router.gate.memory.bodyBytes === 0);
+    assert.equal(await health(roomy.connected(), "readiness"), "SERVING");
+    await roomy.close();
   });
 
   it("keeps to the peer's windows, and goes on when they grow", async () => {

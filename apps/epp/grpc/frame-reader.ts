@@ -3,6 +3,8 @@ import { CODE, ConnectionError, DEFAULT_FRAME_BYTES, FLAG, FRAME_HEAD_BYTES, PRE
 
 /** Takes frames: payload chunk[start, end), which is overwritten once this returns. */
 export interface FrameSink {
+  /** True as long as it takes frames now; the others wait for the next `push`. */
+  readonly hasTime: boolean;
   frame(type: number, flags: number, stream: number, chunk: Buffer, start: number, end: number): void;
 }
 
@@ -22,11 +24,15 @@ export class FrameReader {
     return this.#hasPreface;
   }
 
-  /** Throws ConnectionError at the first byte that is none of HTTP/2. `chunk` may be overwritten once this returns. */
-  push(chunk: Buffer): void {
+  /**
+   * Throws ConnectionError at the first byte that is none of HTTP/2. `chunk` may be overwritten once this returns. Returns whether the sink
+   * has no time for frames that have come.
+   */
+  push(chunk: Buffer): boolean {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     let at = this.#hasPreface ? 0 : this.#preface(bytes);
-    while (at >= 0 && bytes.length - at >= FRAME_HEAD_BYTES) {
+    let isLate = false;
+    while (!isLate && at >= 0 && bytes.length - at >= FRAME_HEAD_BYTES) {
       const length = bytes.readUIntBE(at, 3);
       if (length > DEFAULT_FRAME_BYTES) throw new ConnectionError(CODE.frameSize, "A frame is larger than allowed");
       const type = bytes[at + 3]!;
@@ -39,8 +45,10 @@ export class FrameReader {
       this.#hasFrame = true;
       this.#sink.frame(type, flags, stream, bytes, start, start + length);
       at = start + length;
+      isLate = !this.#sink.hasTime;
     }
     this.#held = Buffer.from(bytes.subarray(Math.max(0, at)));
+    return isLate && this.#held.length > 0;
   }
 
   /** Where the frames begin; -1 before all of the preface has come. */

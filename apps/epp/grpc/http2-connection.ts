@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
-import { readAccepted } from "../../../core/runtime/accepted-socket.ts";
-import { FrameReader, type FrameSink } from "./frame-reader.ts";
+import { FrameTurns } from "./frame-turns.ts";
 import * as frames from "./frames.ts";
 import { CODE, ConnectionError, FLAG, TYPE } from "./frames.ts";
 import { HeaderBlock, unpadded } from "./header-block.ts";
@@ -16,11 +15,11 @@ import { areTrailers, requestHead } from "./request-headers.ts";
 import { SendWindows } from "./send-windows.ts";
 
 /** The server's end of an HTTP/2 connection (RFC 9113) without TLS, with prior knowledge; it pushes nothing. */
-export class Http2Connection implements FrameSink, StreamConnection {
+export class Http2Connection implements StreamConnection {
   readonly windows: SendWindows;
   readonly #options: Http2Options;
   readonly #socket: Socket;
-  readonly #reader = new FrameReader(this);
+  readonly #reader: FrameTurns;
   readonly #decoder: HeaderDecoder;
   readonly #block: HeaderBlock;
   readonly #streams: OpenStreams;
@@ -42,7 +41,8 @@ export class Http2Connection implements FrameSink, StreamConnection {
     this.windows = new SendWindows(this.#streams, this.budget);
     this.#decoder = new HeaderDecoder(2 * options.headBytes);
     this.#block = new HeaderBlock(options.headBytes);
-    this.#socket = readAccepted(socket, (chunk) => this.#read(chunk));
+    this.#reader = new FrameTurns(this, socket, (chunk) => this.#read(chunk));
+    this.#socket = this.#reader.socket;
     this.#out = new OutQueue(this.#socket);
     this.#socket.on("drain", () => this.windows.waiting.relieve());
     this.#socket.on("error", () => this.#close());
