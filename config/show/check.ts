@@ -8,6 +8,7 @@ import { type ConfigText, readFiles } from "../read/files.ts";
 import { formatProblem, formatProblems, type Problem } from "../read/problems.ts";
 import { NO_OVERLAY } from "../rewrites/overlay.ts";
 import { missingFilters } from "../router/profile.ts";
+import { isWritten } from "./effective-parts.ts";
 import { excerptOf } from "./excerpt.ts";
 
 const MOST_ROWS = 12;
@@ -72,6 +73,8 @@ function summary(loaded: LoadedConfig): string {
       rewrites.map(ruleText),
     ),
     ...featureRows(loaded),
+    ...otherSections(loaded),
+    ...otherPlugins(loaded),
     ...noteRows(notes),
   ];
   return sections.join("\n");
@@ -106,6 +109,29 @@ function featureRows({ config, definitions, sections }: LoadedConfig): readonly 
     return shown === undefined ? [] : section(...shown);
   });
 }
+
+/** The sections that the config has of features that say no more of themselves, by name. */
+function otherSections({ config, sections, positionOf, pickedSections }: LoadedConfig): readonly string[] {
+  const keys = sections.flatMap(({ section: { key, summary, written } }) => {
+    const isOn = summary === undefined && (written(config.features.get(key), () => false) ?? false) !== false;
+    return isOn && (isWritten(positionOf, ["spec", key]) || pickedSections.has(key)) ? [key] : [];
+  });
+  return keys.length === 0 ? [] : [`features  ${keys.join(", ")}`];
+}
+
+/** The listed plugins that run without being in a profile: features, observers, parsers and others. */
+function otherPlugins({ config, definitions }: LoadedConfig): readonly string[] {
+  const rows = config.plugins.flatMap(({ name, type, from, position }) => {
+    const kind = definitions.get(name)?.kind;
+    if (position === undefined || kind === undefined || IN_PROFILES.has(kind) || name.includes("/")) return [];
+    const what = from ?? type;
+    return [`${kind.padEnd(KIND_COLUMNS)} ${name}${what === name ? "" : ` (${what})`}`];
+  });
+  return rows.length === 0 ? [] : section("plugins   that run beside the profile", rows);
+}
+
+const IN_PROFILES: ReadonlySet<string> = new Set(["filter", "scorer", "picker"]);
+const KIND_COLUMNS = "authenticator".length;
 
 /** On the reference router's entries, in columns. */
 function noteRows(notes: LoadedConfig["notes"]): readonly string[] {

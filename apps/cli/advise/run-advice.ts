@@ -5,7 +5,7 @@ import { MAX_SLOTS } from "../../../core/state/load.ts";
 import { ENGINE_TIMES } from "../../lab/engine/engine-times.ts";
 import { type NamedConfig, type Run, runAll } from "../../lab/simulate/run.ts";
 import { sliceOf } from "../../lab/simulate/slice.ts";
-import type { Trace } from "../../lab/simulate/trace.ts";
+import { endpointsIn, type Trace } from "../../lab/simulate/trace.ts";
 import { numberArgument } from "../frame/usage.ts";
 import { defaultConfig, readConfigs } from "../simulate/named-configs.ts";
 import { readTraceFile } from "../simulate/trace-file.ts";
@@ -29,7 +29,7 @@ export async function advise(input: Input, registry: Registry): Promise<number> 
   const config = await configOf(input, registry);
   if (config === undefined) return 1;
   const trace = lastHours(await readTraceFile(path), hours);
-  const replicas = named ?? endpointsIn(trace);
+  const replicas = named ?? Math.min(endpointsIn(trace), MAX_SLOTS - 1);
   if (replicas === 0) throw new UsageError(`${trace.name} does not say how many replicas there were; add --replicas 4.`);
 
   const outlooks = [replicas - 1, replicas, replicas + 1]
@@ -58,12 +58,6 @@ function lastHours(trace: Trace, hours: number): Trace {
   if (fromMs === 0) return trace;
   const minutes = hours * 60 + 1;
   return sliceOf(trace, { fromMinute: fromMs / 60_000, minutes, mostRequests: Number.POSITIVE_INFINITY });
-}
-
-function endpointsIn({ requests }: Trace): number {
-  const names = new Set(requests.map(({ served }) => served?.endpoint ?? ""));
-  names.delete("");
-  return Math.min(names.size, MAX_SLOTS - 1);
 }
 
 const minutesOf = ({ requests }: Trace) => Math.round(((requests.at(-1)?.atMs ?? 0) / 60_000) * 10) / 10;

@@ -15,6 +15,8 @@ import { poolLine } from "./status.ts";
 const WARNINGS_SHOWN = 3;
 /** Where the terminal is narrow, names are cut to a third of it, and to no less than this. */
 const LEAST_NAME = 16;
+/** Stands behind the titles where columns are left out. */
+const LEFT_OUT = " …";
 
 /** What requests met lately. A router of another version may have less of it, or none. */
 type Figures = Partial<PoolFigures & EndpointFigures>;
@@ -81,7 +83,7 @@ export function topLines(now: Status, texts: readonly FeatureText[], sort: strin
   const known = COLUMNS.filter(({ value }) => endpoints.some((row) => isKnown(value(row))));
   const [titles = "", ...lines] = fittingTable(known, shown, columns);
   const body = shown.flatMap((endpoint, index) => [lines[index]!, ...reasons.get(endpoint)!]);
-  return [...head, titles, ...body, ...(more > 0 ? [`… and ${more} more replicas`] : [])];
+  return [...head, titles, ...body, ...(more > 0 ? [`… and ${counted(more, "more replica")}`] : [])];
 }
 
 /** Why a replica is in its phase, for the line below its own: what one sees at a glance, so it is one line. */
@@ -107,13 +109,17 @@ function fittingRows(
 
 function fittingTable(known: readonly Column[], rows: readonly EndpointStatus[], columns: number): readonly string[] {
   const isFitting = (lines: readonly string[]) => lines.every((line) => widthOf(line) <= columns);
+  const asTold = ([titles = "", ...others]: readonly string[], isWhole: boolean) => [
+    isWhole ? titles : titles + LEFT_OUT,
+    ...others,
+  ];
   const whole = tableOf(known, rows, columns);
   if (isFitting(whole)) return whole;
   const nameColumns = Math.max(LEAST_NAME, Math.floor(columns / 3));
   for (let most = known.length; ; most--) {
     const ranks = known.map(({ rank }) => rank).sort((one, other) => one - other);
     const kept = known.filter(({ rank }) => rank <= (ranks[most - 1] ?? 0));
-    const lines = tableOf(kept, rows, nameColumns);
+    const lines = asTold(tableOf(kept, rows, nameColumns), kept.length === known.length);
     if (most <= 1 || isFitting(lines)) return lines;
   }
 }

@@ -29,7 +29,7 @@ const TRANSFER_TPS = String(ENGINE_TIMES.transferTokensPerS);
 
 const SWITCHES: readonly Switch[] = [
   { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a config to simulate; several run side by side" },
-  { name: "replicas", value: "N", default: "8", meaning: "how many replicas" },
+  { name: "replicas", value: "N", meaning: "how many replicas (default 8, or those that a log names)" },
   {
     name: "routers",
     value: "N",

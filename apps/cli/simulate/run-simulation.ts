@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { type Input, UsageError } from "../../../config/command.ts";
+import { systemClock } from "../../../core/contract/clock.ts";
 import type { Definition } from "../../../core/contract/plugin.ts";
 import { printableLines } from "../../../core/contract/printable.ts";
 import { seededRandom } from "../../../core/contract/test-kit.ts";
@@ -20,6 +21,7 @@ import {
   pairConfig,
   readConfigs,
 } from "./named-configs.ts";
+import { progressBar, progressLines } from "./progress.ts";
 import { simulateArguments } from "./simulate-arguments.ts";
 import { lossesReport, report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -27,7 +29,6 @@ import { checkWritable } from "./written-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
-const BAR_CELLS = 30;
 /** Images are drawn apart from everything else that is random. */
 const IMAGE_SEED = 0x1a6e;
 
@@ -41,7 +42,10 @@ interface Results {
 
 /** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
 export async function simulate(input: Input, registry: Registry): Promise<number> {
-  const { settings, images, seeds, promptScale } = simulateArguments(input);
+  const recorded: Trace[] = [];
+  // A log says how many replicas there were, and the other switches depend on that.
+  if (input.text("replicas") === undefined) for (const path of input.words) recorded.push(await readTraceFile(path));
+  const { settings, images, seeds, promptScale } = simulateArguments(input, recorded);
   const [save, svg] = [input.text("save"), input.text("svg")];
   if (save !== undefined) checkWritable("--save", save);
   if (svg !== undefined) checkWritable("--svg", svg);
@@ -50,12 +54,14 @@ export async function simulate(input: Input, registry: Registry): Promise<number
   if (configs === undefined) return 1;
   const traces: Trace[] = [];
   const random = seededRandom(settings.seed ^ IMAGE_SEED);
-  for (const path of input.words)
-    traces.push(withImages(withPromptScale(await readTraceFile(path), promptScale), images, random));
+  for (const [index, path] of input.words.entries())
+    traces.push(withImages(withPromptScale(recorded[index] ?? (await readTraceFile(path)), promptScale), images, random));
   const alone = settings.sessions && traces.find(({ requests }) => requests.every(({ turn }) => turn === undefined));
   if (alone) throw new UsageError(`${alone.name} names no sessions; leave out --sessions-per-replica (docs/simulate.md).`);
 
-  const bar = progressBar();
+  const write = (text: string) => void process.stderr.write(text);
+  const bar =
+    process.stderr.isTTY === true ? progressBar(write, process.stderr.columns || 80) : progressLines(write, systemClock);
   const { runs, text, advice } = input.has("advise")
     ? adviceOn(traces, configs[0]!, settings, seeds, bar.show)
     : runsOf(traces, configs, settings, seeds, bar.show);
@@ -124,23 +130,5 @@ function adviceOn(
     runs: advices.flatMap(({ splits }) => splits.map(({ run }) => run)),
     text: texts.join("\n"),
     advice: advices.map((advice) => ({ trace: advice.trace.name, prefill: bestOf(advice).prefillers })),
-  };
-}
-
-/** A progress bar on the standard error; nothing if that is not a terminal. */
-function progressBar(): { readonly show: Progress; readonly clear: () => void } {
-  if (process.stderr.isTTY !== true) return { show: () => {}, clear: () => {} };
-  let shown = "";
-  return {
-    show(name, share) {
-      const done = Math.round(share * BAR_CELLS);
-      const line = `[${"#".repeat(done)}${".".repeat(BAR_CELLS - done)}] ${Math.round(share * 100)}%  ${name}`;
-      if (line === shown) return;
-      shown = line;
-      process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
-    },
-    clear() {
-      process.stderr.write("\r\x1b[K");
-    },
   };
 }

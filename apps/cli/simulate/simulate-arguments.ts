@@ -4,6 +4,7 @@ import { ENGINE_TIMES } from "../../lab/engine/engine-times.ts";
 import type { Fault, FaultKind, FaultSpan } from "../../lab/simulate/faults.ts";
 import type { ImageSettings } from "../../lab/simulate/images.ts";
 import type { SimulationSettings } from "../../lab/simulate/simulation.ts";
+import { endpointsIn, type Trace } from "../../lab/simulate/trace.ts";
 import { numberArgument } from "../frame/usage.ts";
 
 const USUAL_HOURS = 2;
@@ -13,12 +14,16 @@ const MOST_SESSIONS = 10_000;
 /** Latest second of a fault. */
 const LAST_S = 1e7;
 
-/** What is simulated, and with how many seeds. Throws a UsageError. */
-export function simulateArguments(input: Input) {
+/** Where neither a switch nor a trace says how many replicas there are. */
+const USUAL_REPLICAS = 8;
+
+/** What is simulated, and with how many seeds; `recorded`: what may say how many replicas there were. Throws a UsageError. */
+export function simulateArguments(input: Input, recorded: readonly Trace[] = []) {
   if (input.words.length === 0) throw new UsageError("Name the trace to replay: signalbox simulate trace.jsonl.gz");
   const number = (name: string, min: number, max: number, isWhole = false) =>
     numberArgument(`--${name}`, input.text(name) ?? "", min, max, isWhole);
-  const replicas = number("replicas", 1, MAX_SLOTS, true);
+  const were = Math.min(MAX_SLOTS, Math.max(0, ...recorded.map(endpointsIn)));
+  const replicas = input.text("replicas") === undefined ? were || USUAL_REPLICAS : number("replicas", 1, MAX_SLOTS, true);
   const kvTokens = number("kv-tokens", 1_024, 1e9, true);
   const targets = targetsOf(input.text("ttft"), input.text("tpot"));
   const transfer = { transferMs: number("transfer-ms", 0, 1e6), transferTokensPerS: number("transfer-tps", 1, 1e9) };

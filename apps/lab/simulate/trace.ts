@@ -130,3 +130,10 @@ export function numberIn(line: TraceLine, key: string, min: number, max: number)
   if (typeof value === "number" && value >= min && value <= max) return value;
   throw new TraceError(`"${key}" must be a number from ${min} to ${max}`);
 }
+
+/** How many replicas a trace names that is a log; 0 for one that names none. */
+export function endpointsIn({ requests }: Trace): number {
+  const names = new Set(requests.map(({ served }) => served?.endpoint ?? ""));
+  names.delete("");
+  return names.size;
+}

@@ -160,7 +160,7 @@ describe("the command line", () => {
     {
       argv: ["simulate", "--help"],
       code: 0,
-      says: /TRACE is a file[\s\S]*--replicas N +how many replicas \(default 8\)[\s\S]*slow:FACTOR/,
+      says: /TRACE is a file[\s\S]*--replicas N +how many replicas \(default 8, or those that a log names\)[\s\S]*slow:FACTOR/,
     },
     { argv: ["version", "--json"], code: 0, says: /^\{"version":"\d.*"runtime":"(node|deno|bun) / },
     { argv: ["get", "nothing"], code: 2, says: /There is no "nothing" to get/ },

@@ -63,6 +63,28 @@ warnings  1
   assert.equal(isValid, true);
 });
 
+test("checkConfig lists what runs beside the profile: sections of features and plugins of every other kind", async () => {
+  const { text, isValid } = await check(
+    `${router(`${POOL}  kvEvents: {}
+  keepAlive: { paths: [/v1/chat-completions] }
+  ejection: false
+  plugins:
+  - { from: ${JSON.stringify(join(import.meta.dirname ?? ".", "../../../examples/plugins/feature-note/plugin.ts"))} }
+  - { type: access-log, name: log }
+  - { type: failure-rate }
+`)}`,
+  );
+  assert.ok(isValid, text);
+  const [, shown = ""] = text.split("rewrites  0 rules\n");
+  assert.deepEqual(shown.replace(/\(.*feature-note/, "(feature-note").split("\n"), [
+    "features  keepAlive, kvEvents",
+    "plugins   that run beside the profile",
+    "          feature       experiment-note (feature-note/plugin.ts)",
+    "          observer      log (access-log)",
+    "          detector      failure-rate",
+  ]);
+});
+
 test("checkConfig shortens long lists", async () => {
   const endpoints = Array.from({ length: 20 }, (_, index) => `{ url: "http://gpu${index}:8000" }`).join(", ");
   const { text } = await check(router(`  pool: { endpoints: [${endpoints}] }\n`));

@@ -120,8 +120,9 @@ function measureText(node: unknown): string {
   const pattern = written?.["pattern"];
   if (number === undefined || typeof pattern !== "string" || others.length > 0) return valueText(node);
   const { type } = number;
-  const unit = pattern === SIZE.source ? "bytes" : pattern !== DURATION.source ? "or percent" : type === "integer" ? "ms" : "s";
-  return `${valueText(number)} ${unit}`;
+  if (pattern === SIZE.source) return `${valueText(number)} bytes, or a size such as 32MiB`;
+  if (pattern !== DURATION.source) return `${valueText(number)} or percent`;
+  return `${valueText(number)} ${type === "integer" ? "ms" : "s"}, or a time such as 10s`;
 }
 
 /** Takes "Default 5." out of a description, or reads "(x, the default)". */

@@ -110,8 +110,10 @@ describe("signalbox top", () => {
           table.every((line) => line.length <= columns),
           `${columns}: ${table[0]}`,
         );
+      assert.match(table[0] ?? "", / …$/, "columns are missing");
       assert.match(table[0] ?? "", /^replica/);
     }
+    assert.doesNotMatch(topLines(status, TEXTS, "inflight", ENDLESS)[3] ?? "", /…/);
     assert.equal(names(topLines(makeStatus(20, figures), TEXTS, "name", { columns: 80, rows: 24 })).length, 20);
     assert.ok(topLines(status, TEXTS, "name", { columns: 80, rows: 3 }).length > 3, "what is too much is cut by who draws it");
   });

@@ -6,6 +6,7 @@ import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readInput } from "../../../../apps/cli/frame/command.ts";
 import { SIMULATE } from "../../../../apps/cli/simulate/command.ts";
+import { progressBar, progressLines } from "../../../../apps/cli/simulate/progress.ts";
 import { faultText, simulateArguments } from "../../../../apps/cli/simulate/simulate-arguments.ts";
 import { report } from "../../../../apps/cli/simulate/simulate-report.ts";
 import { readTraceFile } from "../../../../apps/cli/simulate/trace-file.ts";
@@ -13,6 +14,7 @@ import type { Fault } from "../../../../apps/lab/simulate/faults.ts";
 import type { Losses } from "../../../../apps/lab/simulate/losses.ts";
 import { Recorder } from "../../../../apps/lab/simulate/metrics.ts";
 import { run } from "../../../support/cli.ts";
+import { FakeClock } from "../../../support/fake-clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-simulate-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -145,6 +147,58 @@ describe("signalbox simulate", () => {
     assert.match(faulty.out, /^plain\.jsonl with an image in 50 % of its prompts: 60 requests/);
     assert.match(faulty.out, /\nfaults: 1:error\n\n.* ejections\ndefault .* 0\.0% +60 +0 +none\n$/);
     assert.match(refused.err, /broken\.yaml:3:\d+ .*randon.*\n.*\nNothing was simulated\.\n$/);
+  });
+});
+
+describe("how many replicas there are", () => {
+  const line = (index: number) => ({
+    ...{ time: new Date(400 * index).toISOString(), method: "POST", path: "/v1/completions", status: 200, model: "m" },
+    ...{ durationMs: 100, promptTokens: 500, outputTokens: 5, stream: true, endpoint: `gpu${index % 3}`, firstByteMs: 50 },
+    ...{ prefixHashes: index.toString(16).padStart(8, "0"), prefixBlockTokens: 512 },
+  });
+  const lines = Array.from({ length: 12 }, (_, index) => `${JSON.stringify(line(index))}\n`);
+  const log = inFolder("access.log", lines.join(""));
+  const cases: readonly (readonly [name: string, words: readonly string[], replicas: number])[] = [
+    ["a log says it", [log], 3],
+    ["a switch counts more than the log", [log, "--replicas", "2"], 2],
+    ["a trace does not say it", [plain], 8],
+    ["of several the one with most", [plain, log], 3],
+  ];
+  for (const [name, words, replicas] of cases)
+    it(name, { timeout: 60_000 }, async () => {
+      const { out } = await simulate(...words, "--json");
+      assert.equal((JSON.parse(out) as { settings: { replicas: number } }).settings.replicas, replicas);
+    });
+
+  it("a fault's replica must be one of them", async () => {
+    const { code, err } = await simulate(log, "--fault", "4:error");
+    assert.equal(code, 2);
+    assert.match(err, /--fault/);
+  });
+});
+
+describe("what is shown while it runs", () => {
+  const written: string[] = [];
+  const write = (text: string) => void written.push(text);
+
+  it("at a terminal, a bar on one line", () => {
+    written.length = 0;
+    const { show, clear } = progressBar(write, 30);
+    for (const share of [0, 0.5, 0.5]) show("default", share);
+    clear();
+    assert.deepEqual(written, [`\r\x1b[K[${".".repeat(27)}…`, `\r\x1b[K[${"#".repeat(15)}${".".repeat(12)}…`, "\r\x1b[K"]);
+  });
+
+  it("elsewhere, a line every ten seconds, and none for a short run", async () => {
+    written.length = 0;
+    const clock = new FakeClock();
+    const { show, clear } = progressLines(write, clock);
+    for (let second = 0; second < 25; second++) {
+      show("default", second / 25);
+      await clock.advance(1_000);
+    }
+    clear();
+    assert.deepEqual(written, ["default: 40%\n", "default: 80%\n"]);
   });
 });
 
