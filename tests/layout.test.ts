@@ -111,6 +111,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   zod: ["core/contract/options.ts"],
   yaml: [
     "config/read/documents.ts",
+    "config/read/document-marks.ts",
     "config/rewrites/write-file.ts",
     "config/show/format.ts",
     "plugins/features/auth/edit-keys.ts",

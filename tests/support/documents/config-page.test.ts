@@ -41,7 +41,10 @@ describe("docs/config.md", () => {
   it("gives units and bounds", () => {
     assert.equal(keyOf("spec.limits", "headBytes")?.value, "integer, from 1024 to 1048576 bytes, or a size such as 32MiB");
     assert.equal(keyOf("spec.retries", "backoffMs")?.value, "integer, from 0 to 60000 ms, or a time such as 10s");
-    assert.equal(keyOf("spec.pool", "probes.startup.periodSeconds")?.value, "number, from 0.001 to 2147483 s, or a time such as 10s");
+    assert.equal(
+      keyOf("spec.pool", "probes.startup.periodSeconds")?.value,
+      "number, from 0.001 to 2147483 s, or a time such as 10s",
+    );
     assert.equal(keyOf("spec.guards", "guards[].confidence")?.value, "number, from 0.5 to below 1 or percent");
     assert.equal(keyOf("spec.listen", "cors.origins")?.default, "required");
   });
