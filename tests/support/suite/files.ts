@@ -1,13 +1,13 @@
 /**
  * Loads the test files named in SIGNALBOX_TEST_FILES into this process, which runs the tests that they register, in their order. A
- * test of each file's name runs before its own; what each file took goes to SIGNALBOX_TEST_TIMES. Sockets that are open when the process
+ * test of each file's name runs before its own; what each file took goes to SIGNALBOX_TEST_TIMES. Servers that listen when the process
  * ends go to SIGNALBOX_TEST_LEFT. Each file has a folder of its own below SIGNALBOX_TEST_FOLDERS as its temporary folder.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { pathToFileURL } from "node:url";
-import { folderOf, openSockets, own } from "./leftovers.ts";
+import { folderOf, openServers, own } from "./leftovers.ts";
 import { ROOT } from "./runtimes.ts";
 
 const {
@@ -27,13 +27,13 @@ function mark(file?: string): void {
   running = file === undefined ? undefined : { file, fromMs: nowMs };
 }
 
-function noteSockets(): void {
-  for (const line of openSockets()) appendFileSync(left, `${line}\n`);
+function noteServers(): void {
+  for (const line of openServers()) appendFileSync(left, `${line}\n`);
 }
 
 // Deno says that it ends as browsers do, the others as Node does.
-if ("Deno" in globalThis) globalThis.addEventListener("unload", noteSockets);
-else process.on("exit", noteSockets);
+if ("Deno" in globalThis) globalThis.addEventListener("unload", noteServers);
+else process.on("exit", noteServers);
 
 let begin = () => {};
 const loaded = new Promise<void>((resolve) => {
