@@ -102,6 +102,21 @@ describe("the prompt's endpoint", () => {
     await assertAtRest(pool);
   });
 
+  it("is waited for while the router itself stood still", async () => {
+    const later: Script = (_request, socket) => {
+      setTimeout(() => socket.write(prefilled()), 100);
+      // In the next turn nothing runs for longer than the time of a prompt.
+      setTimeout(() => {
+        for (const fromMs = performance.now(); performance.now() - fromMs < 900; );
+      }, 0);
+    };
+    const pool = await pairPool({ prefill: [later], pairs: "decider: always, prefillTimeoutMs: 600" });
+    assert.equal((await askPair(pool)).status, 200);
+    const { paired, failed } = pool.pairs();
+    assert.deepEqual({ paired, failed }, { paired: 1, failed: 0 });
+    await assertAtRest(pool);
+  });
+
   it("stops in the middle of its response: the same", async () => {
     const pool = await pairPool({ prefill: [write(prefilled().slice(0, -10))], pairs: "decider: always, prefillTimeoutMs: 100" });
     assert.equal((await askPair(pool)).status, 200);
