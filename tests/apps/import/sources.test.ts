@@ -4,6 +4,8 @@ import { commandsIn } from "../../../apps/import/command-line.ts";
 import { Draft } from "../../../apps/import/draft.ts";
 import type { SourceText } from "../../../apps/import/source.ts";
 import { sourceOf } from "../../../apps/import/sources.ts";
+import { configOf } from "../../../apps/import/write-config.ts";
+import { loadTexts } from "../../../config/load.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 
 const sourceText = (text: string): SourceText => ({ file: "f", text, commands: commandsIn(text), registry: builtIns });
@@ -133,6 +135,27 @@ describe("command lines", () => {
     );
   });
 
+  for (const [kind, command] of [
+    ["smg", "smg launch --worker-urls"],
+    ["smg", "python3 -m sglang_router.launch_router --worker-urls"],
+    ["vllm-router", "vllm-router --worker-urls"],
+    ["production-stack", "vllm-router --service-discovery static --static-backends"],
+  ] as const)
+    it(`several times in one script, as ${command}, give one config, and the others are named with their lines`, async () => {
+      const script = `set -e\n${command} http://a:1 &\n${command} http://b:1 --port 3001 &\n${command} http://c:1\n`;
+      const { kind: found, urls, draft } = await imported(script);
+      assert.deepEqual([found, urls], [kind, ["http://a:1"]]);
+      const others = draft.findings.filter(({ setting }) => setting === "a further command of the router");
+      assert.deepEqual(
+        others.map(({ line, effect }) => [line, effect]),
+        [
+          [3, "left out"],
+          [4, "left out"],
+        ],
+      );
+      assert.match(others[0]?.why ?? "", /that in line 2 was taken/);
+    });
+
   const ODD = [
     { name: "an unknown switch, whose value may be a secret", text: "--bogus sk-1", odd: ["--bogus"] },
     { name: "a number that is none", text: "--port eighty", odd: ["--port"] },
@@ -203,6 +226,92 @@ describe("LiteLLM's config", () => {
           taken,
           [...aliases.matchAll(/([ab]):/g)].map(([, name]) => `router_settings.model_group_alias.${name}`),
         );
+      }
+    });
+
+  const pools = (draft: Draft) =>
+    draft.pools.map(({ name, urls, fallback }) => [name, [...urls].map((url) => new URL(url).hostname).join(" "), ...fallback]);
+  for (const [what, models, settings, wanted, lost] of [
+    [
+      "go on to another pool, by its replicas' name",
+      group("a", "va") + group("b", "vb") + group("c"),
+      "router_settings: { fallbacks: [ { a: [b] } ] }",
+      [
+        ["a", "a", { pool: "b", modelRewrite: "vb" }],
+        ["b", "b"],
+      ],
+      [],
+    ],
+    [
+      "go on to other replicas of the same model",
+      group("a", "m") + group("b", "m"),
+      "litellm_settings: { fallbacks: [ { a: [b] } ] }",
+      [
+        ["a", "a", "b"],
+        ["b", "b"],
+      ],
+      [],
+    ],
+    [
+      "go on in turn, and both ways",
+      group("a") + group("b") + group("c"),
+      "router_settings: { fallbacks: [ { a: [b, c] }, { b: [a] } ] }",
+      [
+        ["a", "a", { pool: "b", modelRewrite: "b" }, { pool: "c", modelRewrite: "c" }],
+        ["b", "b", { pool: "a", modelRewrite: "a" }],
+        ["c", "c"],
+      ],
+      [],
+    ],
+    [
+      "are usual for those that have none",
+      group("a") + group("b") + group("c"),
+      "router_settings: { fallbacks: [ { a: [c] } ], default_fallbacks: [b] }",
+      [
+        ["a", "a", { pool: "c", modelRewrite: "c" }],
+        ["c", "c", { pool: "b", modelRewrite: "b" }],
+        ["b", "b"],
+      ],
+      [],
+    ],
+    [
+      "may be those of an alias",
+      group("a") + group("b"),
+      "router_settings: { model_group_alias: { q: a, z: b }, fallbacks: [ { q: [z] } ] }",
+      [
+        ["a", "a", { pool: "b", modelRewrite: "b" }],
+        ["b", "b"],
+      ],
+      [],
+    ],
+    [
+      "are left out for a provider's model, and for a name that is none",
+      group("a") + group("b") + entry("gpt", "model: gpt-4o"),
+      "router_settings: { fallbacks: [ { a: [gpt, b] }, { gpt: [a] }, { absent: [a] } ] }",
+      [
+        ["a", "a", { pool: "b", modelRewrite: "b" }],
+        ["b", "b"],
+      ],
+      ["router_settings.fallbacks[1].gpt", "router_settings.fallbacks[2].absent", "router_settings.fallbacks[0].a[0]"],
+    ],
+    [
+      "are left out where the same replicas go on in two ways",
+      `${group("a")}${entry("a2", 'model: vllm/a2, api_base: "http://a:1"')}${group("b")}`,
+      "router_settings: { fallbacks: [ { a: [b] } ] }",
+      [],
+      ["router_settings.fallbacks", "router_settings.fallbacks[0].a"],
+    ],
+  ] as const)
+    it(`fallbacks ${what}`, async () => {
+      for (const text of [`${settings}\nmodel_list:\n${models}`, `model_list:\n${models}${settings}\n`]) {
+        const { draft, by } = await imported(text);
+        assert.deepEqual(pools(draft), wanted);
+        assert.deepEqual(
+          by("left out").filter((setting) => setting.includes("fallbacks")),
+          lost,
+        );
+        const { problems } = await loadTexts([{ file: "made", text: configOf(draft, "LiteLLM") }], builtIns);
+        assert.deepEqual(problems, undefined);
       }
     });
 
