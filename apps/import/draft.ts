@@ -15,6 +15,28 @@ interface DraftEndpoint extends EndpointExtras {
   readonly url: string;
 }
 
+/** A pool beside the router's own. */
+export interface DraftPool {
+  readonly name: string;
+  /** Of its replicas, which are among the draft's endpoints. */
+  readonly urls: ReadonlySet<string>;
+  /** The names that clients write for it. */
+  readonly models: ReadonlySet<string>;
+  /** As its spec.fallback has them. */
+  readonly fallback: (string | { readonly pool: string; readonly modelRewrite: string })[];
+  /** The setting that its fallback comes from; "" where it has none. */
+  origin: string;
+}
+
+/** Names that requests for a name go on to. */
+export interface WrittenFallback {
+  /** "*": each name that has no other ones. */
+  readonly from: string;
+  readonly to: readonly unknown[];
+  readonly setting: string;
+  readonly line: number;
+}
+
 /** The config that is being made of a source, and what became of each of its settings. */
 export class Draft {
   readonly findings: Finding[] = [];
@@ -25,6 +47,11 @@ export class Draft {
   readonly endpoints: DraftEndpoint[] = [];
   /** Names that stand for another name's replicas, whatever else is said of them; and where that is said. */
   readonly standIns = new Map<string, { readonly model: string; readonly line: number }>();
+  /** By name that clients write, the urls of the replicas that have it, where the source says which. */
+  readonly places = new Map<string, Set<string>>();
+  /** Names that requests go on to, as they are written. */
+  readonly fallbacks: WrittenFallback[] = [];
+  readonly pools: DraftPool[] = [];
   /** What replicas get for a name that clients write, with weights. */
   readonly aliases = new Map<string, Map<string, number>>();
 
@@ -95,7 +122,7 @@ export class Draft {
   addEndpoint(text: string, more: EndpointExtras = {}): Taken {
     if (text.includes("$")) return notUnderstood("its address has a variable in it: write the address");
     try {
-      const { href } = parseEndpointUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+      const href = endpointUrl(text);
       const listed = this.endpoints.find(({ url }) => url === href);
       if (listed !== undefined)
         return isDeepStrictEqual(listed, { url: href, ...more })
@@ -109,6 +136,18 @@ export class Draft {
     }
   }
 
+  /** Clients write `model` for the replica at an address that was added. */
+  addPlace(model: string, text: string): void {
+    const urls = this.places.get(model) ?? new Set<string>();
+    this.places.set(model, urls.add(endpointUrl(text)));
+  }
+
+  /** What was found to become `taken` becomes `instead`. */
+  lose(taken: Taken, [effect, why]: Taken): void {
+    for (const [index, { setting, line, effect: before, why: because }] of this.findings.entries())
+      if (before === taken[0] && because === taken[1]) this.findings[index] = { setting, line, effect, why };
+  }
+
   /** Clients ask for `model`, and replicas get `target`. */
   addAlias(model: string, target: string, weight = 1): void {
     const targets = this.aliases.get(model) ?? new Map<string, number>();
@@ -118,6 +157,11 @@ export class Draft {
   get hasReplicas(): boolean {
     return this.endpoints.length > 0 || this.spec["kubernetes"] !== undefined;
   }
+}
+
+/** An address as spec.pool.endpoints has it. Throws an Error for what is none. */
+function endpointUrl(text: string): string {
+  return parseEndpointUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`).href;
 }
 
 /** Whether the config has something of a setting that became this. */

@@ -6,6 +6,11 @@ import type { Source, SourceKind } from "./source.ts";
 
 const START: Taken = ["no meaning here", "it starts the program there"];
 
+const notTaken = (line: number): Taken => [
+  "left out",
+  `one config is made of one command, and that in line ${line} was taken: import this one by itself (signalbox import -- COMMAND)`,
+];
+
 interface FlagSource extends SourceKind {
   /** Whether these are the words of its command. */
   isCommand(words: readonly string[]): boolean;
@@ -31,13 +36,17 @@ export function flagSource({ kind, title, isCommand, table, usual, finish }: Fla
       const program = first < 0 ? own : own.slice(0, first);
       if (program.length > 1) draft.find("what stands in front of the switches", program[0]!.line, START);
       takeFlags(own.slice(program.length), table, draft);
-      for (const other of commands)
-        if (other !== own)
+      for (const other of commands) {
+        const { line } = other[0]!;
+        if (other === own) continue;
+        if (isIts(other)) draft.find("a further command of the router", line, notTaken(own[0]!.line));
+        else
           draft.find(
             "a command that is not the router's",
-            other[0]!.line,
+            line,
             notUnderstood("it may say what its switches mean: read it yourself"),
           );
+      }
       finish?.(draft);
     },
   };

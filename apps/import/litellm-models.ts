@@ -81,6 +81,7 @@ function takeModel(entry: unknown, index: number, line: number, draft: Draft): v
   const [effect, why] = draft.addEndpoint(address, key.auth === undefined ? {} : { auth: key.auth });
   const isListed = effect === "taken over" || effect === "changed";
   say("", [effect, isListed ? `${why}; ${takeName(name, target, weight, draft)}` : why]);
+  if (isListed && !name.includes("*")) draft.addPlace(name, address);
   if (key.taken !== undefined) say("litellm_params.api_key", effect === "changed" ? [effect, why] : key.taken);
   if (weight !== undefined && weight !== null) say("litellm_params.weight", weightTaken(weight));
   if (api_base !== undefined && base_url !== undefined) say("litellm_params.base_url", ["left out", "api_base counts"]);

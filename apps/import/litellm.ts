@@ -2,6 +2,7 @@ import { isMapping } from "../../config/read/problems.ts";
 import { type KeyTable, keys, takeKeys } from "./data.ts";
 import type { Draft } from "./draft.ts";
 import { changed, leftOut, noMeaning, notUnderstood } from "./finding.ts";
+import { poolFallbacks, takeDefaultFallbacks, takeFallbacks } from "./litellm-fallbacks.ts";
 import { PRICE, takeModels } from "./litellm-models.ts";
 import type { Source } from "./source.ts";
 import {
@@ -18,7 +19,7 @@ import {
 import { onlyDocument } from "./yaml-source.ts";
 
 const FALLBACK = leftOut(
-  "a request goes to another replica of its model, never to another model; split names by a rewrite instead",
+  "a request goes on where a pool is full or out (spec.fallback), not for what an engine says of it: what it refuses, the client gets",
 );
 const CALLBACK = leftOut(
   "requests are in the access log, /metrics and traces (docs/observe.md); a plugin of your own may send them elsewhere",
@@ -82,11 +83,10 @@ const SETTINGS: KeyTable = {
     "allowed_fails allowed_fails_policy disable_cooldowns retry_policy model_group_retry_policy retry_after",
     noMeaning("spec.ejection: a replica whose responses fail leaves the pool within a few requests, and returns by a trial"),
   ),
-  ...keys(
-    "router_settings",
-    "fallbacks default_fallbacks context_window_fallbacks content_policy_fallbacks max_fallbacks",
-    FALLBACK,
-  ),
+  "router_settings.fallbacks": takeFallbacks,
+  "router_settings.default_fallbacks": takeDefaultFallbacks,
+  ...keys("router_settings", "context_window_fallbacks content_policy_fallbacks", FALLBACK),
+  "router_settings.max_fallbacks": noMeaning("a request is in each pool of its list once"),
   ...keys(
     "router_settings",
     "redis_url redis_host redis_port redis_password redis_db cache_responses cache_kwargs caching_groups client_ttl polling_interval",
@@ -105,7 +105,9 @@ const SETTINGS: KeyTable = {
   ),
   "litellm_settings.num_retries": takeRetries,
   "litellm_settings.request_timeout": takeResponseTimeout,
-  ...keys("litellm_settings", "fallbacks default_fallbacks context_window_fallbacks content_policy_fallbacks", FALLBACK),
+  "litellm_settings.fallbacks": takeFallbacks,
+  "litellm_settings.default_fallbacks": takeDefaultFallbacks,
+  ...keys("litellm_settings", "context_window_fallbacks content_policy_fallbacks", FALLBACK),
   ...keys(
     "litellm_settings",
     "callbacks success_callback failure_callback service_callbacks audit_log_callbacks langfuse_default_tags callback_settings turn_off_message_logging redact_user_api_key_info redact_messages_in_exceptions s3_callback_params prometheus_metrics_config",
@@ -188,5 +190,6 @@ export const litellm: Source = {
     draft.set("listen.port", 4000, "LiteLLM's default");
     takeKeys(onlyDocument(source, draft), SETTINGS, draft);
     useAliases(draft);
+    if (draft.fallbacks.length > 0) poolFallbacks(draft);
   },
 };

@@ -1,7 +1,7 @@
 import { withComments } from "../../config/show/format.ts";
 import { printable } from "../../core/contract/printable.ts";
 import { counted } from "../../core/report/number-text.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft, DraftPool } from "./draft.ts";
 import { EFFECTS, type Effect, type Finding } from "./finding.ts";
 
 const MOST_LINES = 300;
@@ -15,18 +15,20 @@ const LARGEST_SCALE = 1000;
 /** The config as YAML: a comment for each finding, then the Router document, then rewrites. */
 export function configOf(draft: Draft, title: string): string {
   const { pool, ...spec } = draft.spec as { readonly pool?: object };
-  const endpoints = draft.endpoints.length > 0 ? { endpoints: draft.endpoints } : {};
+  const own = draft.endpoints.filter(({ url }) => !draft.pools.some(({ urls }) => urls.has(url)));
+  const endpoints = own.length > 0 ? { endpoints: own } : {};
   const router = {
     apiVersion: "signalbox/v1",
     kind: "Router",
-    spec: { ...spec, ...((pool !== undefined || draft.endpoints.length > 0) && { pool: { ...pool, ...endpoints } }) },
+    spec: { ...spec, ...((pool !== undefined || own.length > 0) && { pool: { ...pool, ...endpoints } }) },
   };
   const commentOf = (path: string) => {
     const origin = draft.origins.get(path);
     return origin === undefined ? undefined : printable(`from ${origin}`);
   };
+  const pools = draft.pools.map((each) => `---\n${withComments(escaped(poolDocumentOf(each, draft)), originIn(each))}`);
   const rewrites = rewritesOf(draft).map((document) => `---\n${withComments(escaped(document), () => undefined)}`);
-  return [...headOf(draft.findings, title), withComments(escaped(router), commentOf), ...rewrites].join("");
+  return [...headOf(draft.findings, title), withComments(escaped(router), commentOf), ...pools, ...rewrites].join("");
 }
 
 /** What each setting became, in lines of comment, by effect. */
@@ -82,15 +84,28 @@ export function asItStands(text: string): string {
   return text.replaceAll("${", () => "$${");
 }
 
-/** A rewrite for each name that is not the replica's own. */
-function rewritesOf({ aliases }: Draft): readonly object[] {
+function poolDocumentOf({ name, urls, fallback }: DraftPool, { endpoints }: Draft): object {
+  const pool = { endpoints: endpoints.filter(({ url }) => urls.has(url)) };
+  const spec = { pool, ...(fallback.length > 0 && { fallback }) };
+  return { apiVersion: "signalbox/v1", kind: "Pool", metadata: { name }, spec };
+}
+
+const originIn =
+  ({ origin }: DraftPool) =>
+  (path: string) =>
+    path === "spec.fallback" && origin !== "" ? printable(`from ${origin}`) : undefined;
+
+/** A rewrite for each name that is not the replica's own, or whose replicas are in a pool beside the router's own. */
+function rewritesOf({ aliases, pools }: Draft): readonly object[] {
   const rules = [...aliases].flatMap(([model, all]) => {
     const [first, ...others] = [...all];
-    if (first === undefined || (others.length === 0 && first[0] === model)) return [];
+    const pool = pools.find(({ models }) => models.has(model))?.name;
+    if (first === undefined || (pool === undefined && others.length === 0 && first[0] === model)) return [];
     const weights = wholeWeights([...all.values()]);
     const weighted = [...all.keys()].map((modelRewrite, index) => ({
       modelRewrite,
       ...(others.length > 0 && { weight: weights[index] }),
+      ...(pool !== undefined && { pool }),
     }));
     return [{ matches: [{ model: { type: "Exact", value: model } }], targets: weighted }];
   });

@@ -1,7 +1,14 @@
-import type { Composer } from "yaml";
 import type { Finding } from "./problems.ts";
 
-export type Token = Parameters<Composer["next"]>[0];
+/** What is looked at of a token of the YAML library. */
+interface Token {
+  readonly type: string;
+  readonly offset?: number;
+  readonly source?: string;
+  readonly props?: readonly Token[];
+  readonly items?: readonly { readonly key?: Token | null | undefined; readonly value?: Token | undefined }[];
+  readonly value?: Token | undefined;
+}
 
 export const INDENTED_MARK: Finding = {
   found: 'an indented "---"',
@@ -25,13 +32,10 @@ interface Span {
 }
 
 /** Where texts are in which every line is meant. */
-function textsIn(token: Token): readonly Span[] {
-  if ("items" in token)
-    return token.items.flatMap(({ key, value }) => [key, value].flatMap((child) => (child ? textsIn(child) : [])));
-  if (token.type === "block-scalar") {
-    const header = token.props.reduce((sum, prop) => sum + ("source" in prop ? prop.source.length : 0), 0);
-    return [{ from: token.offset, to: token.offset + header + token.source.length }];
-  }
-  const isQuoted = token.type === "double-quoted-scalar" || token.type === "single-quoted-scalar";
-  return isQuoted ? [{ from: token.offset, to: token.offset + token.source.length }] : [];
+function textsIn({ type, offset = 0, source = "", props = [], items }: Token): readonly Span[] {
+  if (items !== undefined)
+    return items.flatMap(({ key, value }) => [key, value].flatMap((child) => (child ? textsIn(child) : [])));
+  if (type === "double-quoted-scalar" || type === "single-quoted-scalar") return [{ from: offset, to: offset + source.length }];
+  const header = props.reduce((sum, prop) => sum + (prop.source ?? "").length, 0);
+  return type === "block-scalar" ? [{ from: offset, to: offset + header + source.length }] : [];
 }

@@ -1,6 +1,6 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar, visit } from "yaml";
 import type { Position } from "../../core/router-config.ts";
-import { INDENTED_MARK, indentedMarks, type Token } from "./document-marks.ts";
+import { INDENTED_MARK, indentedMarks } from "./document-marks.ts";
 import type { ConfigText } from "./files.ts";
 import { isTooDeep, MOST_LEVELS } from "./nesting.ts";
 import { addProblem, allOf, type Finding, type Path, type Problem, quoted, type Report } from "./problems.ts";
@@ -24,6 +24,7 @@ export interface ConfigDocument extends Place {
   readonly value: unknown;
 }
 
+type Token = Parameters<Composer["next"]>[0];
 type Node = Document.Parsed["contents"];
 type NodePair = { readonly key: Node; readonly value: Node };
 
