@@ -8,6 +8,7 @@ import type { WaitingPlace, WaitOwner } from "./contract/slots/admit.ts";
 import type { Answer } from "./contract/slots/answer.ts";
 import type { BodyDecoder, RequestReceiver } from "./contract/slots/decode.ts";
 import type { ForwardOwner, Sending } from "./contract/slots/send.ts";
+import type { UpgradedRequest } from "./contract/slots/upgrade.ts";
 import { decide } from "./decide/decide.ts";
 import { plan } from "./decide/plan.ts";
 import { Forward } from "./forward/forward.ts";
@@ -19,9 +20,9 @@ import type { Facts } from "./state/facts.ts";
 import { codedBody } from "./wire/content-type.ts";
 
 /** What gets all that follows the head, where a feature carries another protocol. Throws RouterError for a client that is to do without. */
-export function upgrade(run: Run, receiver: RequestReceiver): RequestReceiver | undefined {
+export function upgrade(run: Run, request: UpgradedRequest): RequestReceiver | undefined {
   const [first] = run.config.slots.upgrade;
-  return first?.plugin.upgrade(run, receiver);
+  return first?.plugin.upgrade(run, request);
 }
 
 /** Learns who asks. The body waits for a promise. Throws RouterError, or rejects with one, for a client that may not ask. */

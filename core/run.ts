@@ -9,8 +9,8 @@ import type { WaitingPlace } from "./contract/slots/admit.ts";
 import type { BodyDecoder } from "./contract/slots/decode.ts";
 import type { RequestRun } from "./contract/slots/request-run.ts";
 import type { Span } from "./contract/span.ts";
+import type { HostConnections } from "./host/door.ts";
 import type { ResponseWriter } from "./host/response-writer.ts";
-import type { PoolConnections } from "./pool/connections.ts";
 import type { Pool } from "./pool/pool.ts";
 import type { RouterParts } from "./router-parts.ts";
 import type { Ticket } from "./ticket.ts";
@@ -42,7 +42,7 @@ export class Run implements RequestRun, AskedRun {
   parts: RouterParts;
   response: ResponseWriter; // A feature that comes with the router may put its own in front of the host's.
   /** In place of the pool's, for a request that can't share one. */
-  connections: Pick<PoolConnections, "of"> | undefined;
+  connections: HostConnections | undefined;
   query = "";
   dialect: Dialect = "openai";
   parser: RouteParser | undefined;
@@ -72,6 +72,7 @@ export class Run implements RequestRun, AskedRun {
     this.parts = parts;
     this.response = response;
     this.pool = parts.pool;
+    this.connections = response.door?.connections;
   }
 
   /** Replicas get the member with this value, in place of the client's, and of what was written there before. */

@@ -20,6 +20,7 @@ export const ERRORS = {
   stored_not_found: [404, "invalid_request_error", false, "DPE"],
   unknown_path: [404, "not_found_error", false, "NR"],
   method_not_allowed: [405, "invalid_request_error", false, "NR"],
+  session_elsewhere: [409, "invalid_request_error", false, "DPE"],
   request_timeout: [408, "timeout_error", true, "DT"],
   body_too_large: [413, "request_too_large", false, "DPE"],
   unsupported_media_type: [415, "invalid_request_error", false, "DPE"],

@@ -183,9 +183,11 @@ export class Forward implements Sending, TryOwner {
   /** Makes a try; returns false if nothing was sent. */
   #sendTo(endpoint: Endpoint, isFresh: boolean, nowMs: number): boolean {
     const { pool, parts, connections } = this.#run;
+    // A prefill is an HTTP request, however its request came.
+    const own = this.#draft.role === "prefill" ? undefined : connections?.of(endpoint, pool);
     // The endpoint may have left the pool since the decision, for example while another try waited for its connect timeout.
     const isCurrent = pool.load.isCurrent(endpoint);
-    const connection = isCurrent ? (connections ?? pool.connections).of(endpoint).take(isFresh) : undefined;
+    const connection = isCurrent ? (own ?? pool.connections.of(endpoint)).take(isFresh) : undefined;
     if (connection === undefined) {
       noteTry(this.#attempts, this.#run, endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
       return false;

@@ -60,7 +60,7 @@ export class LegRetries implements TryState {
 
   /** Why the leg has no response, once there is no further try. */
   get error(): RouterError {
-    const error = this.#firstFailure ?? allSaturated();
+    const error = this.#firstFailure ?? this.#run.connections?.refusal ?? allSaturated();
     return error.code === "upstream_unreachable" ? noneReached(this.#next, this.hasSpare) : error;
   }
 

@@ -1,4 +1,5 @@
 import type { Gateway } from "../pool/gateway.ts";
+import type { Door } from "./door.ts";
 
 /**
  * How a host (the wire server, the fetch face) gets a response. Calls come in the order start, write*, then end or abort; after
@@ -7,6 +8,8 @@ import type { Gateway } from "../pool/gateway.ts";
 export interface ResponseWriter {
   /** Set where the host sends the request on by itself: then it passes on what comes back, too. */
   readonly gateway?: Gateway | undefined;
+  /** Set where the request is no HTTP request. */
+  readonly door?: Door | undefined;
   /** The bytes behind the head are the body, whatever the head says. A host that has none can't switch to another protocol. */
   takeConnection?(): void;
   /** True once a byte of the response may have been sent. */

@@ -9,6 +9,7 @@ import type { WaitOwner } from "../contract/slots/admit.ts";
 import type { Answer, OwnRoute } from "../contract/slots/answer.ts";
 import type { RequestReceiver } from "../contract/slots/decode.ts";
 import type { ForwardOwner, Sending } from "../contract/slots/send.ts";
+import type { UpgradedRequest } from "../contract/slots/upgrade.ts";
 import { respondWithAnswer } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
@@ -38,7 +39,7 @@ import { traceRequest } from "./trace-request.ts";
  * One request from its head to its end: checks the head, gathers and scans the body, sends the whole request down the pipeline, and ends
  * it. Nothing else ends a request: hosts and forwarding only report what happened.
  */
-export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwner, WaitOwner {
+export class Intake implements UpgradedRequest, ForwardOwner, SlicedScanOwner, BodyOwner, WaitOwner {
   readonly #run: Run;
   #scanner: BodyReader | undefined;
   /** Set once the body is too large to be scanned while it is read. */
@@ -183,7 +184,8 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     ticket.path = path;
     run.query = query;
     const isAsking = isPreflight(head, settings.cors);
-    run.parser = isAsking ? undefined : parsersAt(path, config)?.get(head.method);
+    const ofPath = isAsking ? undefined : parsersAt(path, config)?.get(head.method);
+    run.parser = run.response.door === undefined ? ofPath : run.response.door.parserFor(ofPath);
     run.dialect = run.parser?.plugin.dialect ?? (path.startsWith("/v1/messages") ? "anthropic" : "openai");
     if (head.method === "GET" && head.get("upgrade") !== undefined) run.decoder = upgrade(run, this);
     const { parser } = run;
@@ -193,6 +195,7 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     }
     const isOpen = isAsking || (parser === undefined && isProbePath(path));
     if (slots.enter.length > 0 && !isOpen) this.#enter();
+    if (parser === undefined && run.decoder !== undefined) return; // A feature answers it, and says when it is over.
     if (parser === undefined) {
       this.#ownRoute = isAsking ? undefined : config.ownRoutes.find(head.method, path);
       const bodyBytes = this.#ownRoute?.bodyBytes ?? 0;

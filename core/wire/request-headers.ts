@@ -28,7 +28,7 @@ export const HOP_BY_HOP: readonly (keyof typeof HEADER)[] = [
 
 // Servers behind the router, and what stands beside them, believe these headers because a proxy is supposed to have set them.
 export const REQUEST_RULES: readonly Rule[] = [
-  { fate: "dropped", why: "they end at each hop", names: HOP_BY_HOP },
+  { fate: "dropped", why: "they end at each hop", names: [...HOP_BY_HOP, "sec-websocket-*"] },
   { fate: "dropped", why: "the router has responded to it", names: ["expect"] },
   {
     fate: "own",

@@ -6,7 +6,15 @@ import { askFor, startTestAdmin } from "../support/admin.ts";
 import { waitUntil } from "../support/router.ts";
 import { assertIdle } from "../support/scripted-pool.ts";
 import { frameBytes, openWebSocket, TEXT, type WebSocketEnd, webSocketScript } from "../support/websocket.ts";
-import { REALTIME, startWebSocketReplica, startWebSocketRouter, update } from "../support/websocket-pool.ts";
+import {
+  create,
+  REALTIME,
+  RESPONSES,
+  responseEvents,
+  startWebSocketReplica,
+  startWebSocketRouter,
+  update,
+} from "../support/websocket-pool.ts";
 
 const SESSIONS = 120;
 const AT_ONCE = 20;
@@ -23,6 +31,11 @@ const DEEDS: readonly ((end: WebSocketEnd) => void)[] = [
   (end) => void (end.socket.writableEnded ? end.socket.destroy() : end.socket.resetAndDestroy()),
   (end) => void end.say("x".repeat(100_000)),
   (end) => void end.say(update("m")),
+  (end) => void end.say(create("m")),
+  (end) => void end.say(create("x", { pad: "x".repeat(100_000) })),
+  (end) => void end.say(JSON.stringify({ type: "session.update", session: { model: "n" } })),
+  (end) => void end.say(JSON.stringify(responseEvents("r", "m")[0])),
+  (end) => void end.say('{"type":"response.completed","response":{}}'),
   (end) => void end.socket.write(frameBytes(TEXT, "half of this", true).subarray(0, 8)),
   (end) => void end.socket.write(Buffer.from("no frames at all, but bytes")),
   (end) => void end.socket.pause(),
@@ -43,11 +56,14 @@ it("leaves nothing behind, whatever both ends do", { timeout: 120_000 }, async (
     startWebSocketReplica(["m"]),
   ]);
   const router = await startWebSocketRouter(replicas, {
-    spec: "  websockets: { firstMessageSeconds: 0.2, idleSeconds: 1 }",
+    spec: `  websockets: { firstMessageSeconds: 0.2, idleSeconds: 1, paths: [${REALTIME}, ${RESPONSES}] }\n  limits: { bodyTimeoutMs: 1000, responseTimeoutMs: 1000 }\n`,
   });
   const admin = await startTestAdmin(router.router);
   const session = async () => {
-    const client = await openWebSocket(router.port, oneOf([REALTIME, `${REALTIME}?model=m`, `${REALTIME}?model=x`]));
+    const client = await openWebSocket(
+      router.port,
+      oneOf([REALTIME, RESPONSES, RESPONSES, `${REALTIME}?model=m`, `${REALTIME}?model=x`]),
+    );
     if (client.status === 101) act(client);
     if (random() < 0.5) client.socket.destroy();
     await new Promise((resolve) => setImmediate(resolve));
@@ -56,7 +72,8 @@ it("leaves nothing behind, whatever both ends do", { timeout: 120_000 }, async (
     await client.gone();
   };
   for (let done = 0; done < SESSIONS; done += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, session));
-  await waitUntil(() => router.log.length === SESSIONS);
+  // Messages are POSTs.
+  await waitUntil(() => router.log.filter(({ method }) => method === "GET").length === SESSIONS);
   await assertIdle(router);
   const { body } = await askFor(admin.port, "/metrics");
   assert.match(body, /^signalbox_websocket_connections 0$/m);

@@ -238,7 +238,7 @@ export function fullPage(): string {
       ...kvEventsMetrics(usedEvents()),
       ...sharedMetrics(SHARED_VIEW),
       ...usedPools().metrics(["llama"]),
-      ...new Tunnels().metrics(),
+      ...new Tunnels(systemClock).metrics(),
     ],
   });
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";

@@ -24,6 +24,7 @@ export interface TestRouter {
 /** One line of the access log. */
 export interface AccessLine {
   readonly id: string;
+  readonly method: string;
   readonly path: string;
   readonly status: number;
   readonly ending: string;

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { acceptFor } from "../../../core/wire/websocket/accept.ts";
-import { ClientMessage, type ClientMessageOwner } from "../../../core/wire/websocket/client-message.ts";
 import { CLOSE } from "../../../core/wire/websocket/close-codes.ts";
 import { closeFrame, pongFrame, textFrame } from "../../../core/wire/websocket/frames.ts";
+import { IncomingMessages, type MessagesOwner } from "../../../core/wire/websocket/incoming-messages.ts";
 import { randomHex } from "./exchange.ts";
 import { isObject, type JsonObject, optionalString, parseBody } from "./fields.ts";
 import { checkPrompts } from "./generation.ts";
@@ -44,11 +44,11 @@ function refuse(socket: Duplex, status: string): void {
 }
 
 /** A session of texts: what its items say is the prompt, and each response is a made-up reply that takes as long as any other. */
-class RealtimeSession implements ClientMessageOwner {
+class RealtimeSession implements MessagesOwner {
   readonly #state: ReplicaState;
   readonly #socket: Duplex;
   readonly #id = `sess_${randomHex(16)}`;
-  #message: ClientMessage = new ClientMessage(this);
+  readonly #messages = new IncomingMessages(this, { isClient: true, mostControlFrames: 64 });
   #chunks: Buffer[] = [];
   #bytes = 0;
   #model = "";
@@ -70,7 +70,7 @@ class RealtimeSession implements ClientMessageOwner {
   }
 
   read(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length && !this.#isOver; ) at = this.#message.read(chunk, at, chunk.length);
+    this.#messages.read(chunk, 0, chunk.length);
   }
 
   end(): void {
@@ -79,6 +79,10 @@ class RealtimeSession implements ClientMessageOwner {
   }
 
   // Reports from the frames.
+
+  begins(): boolean {
+    return true;
+  }
 
   text(chunk: Uint8Array, start: number, end: number): void {
     this.#bytes += end - start;
@@ -90,8 +94,9 @@ class RealtimeSession implements ClientMessageOwner {
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
     this.#bytes = 0;
-    this.#message = new ClientMessage(this);
-    if (!this.#isOver) this.#attempt(() => this.#take(parseBody(bytes)));
+    if (this.#isOver) return;
+    this.#messages.next();
+    this.#attempt(() => this.#take(parseBody(bytes)));
   }
 
   pinged(payload: Uint8Array): void {

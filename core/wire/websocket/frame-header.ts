@@ -19,6 +19,11 @@ export class FrameHeader {
     return this.#have === this.#need;
   }
 
+  /** As it came, so far; they are overwritten by the next one. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#have);
+  }
+
   get isFinal(): boolean {
     return (this.#bytes[0]! & 0x80) !== 0;
   }

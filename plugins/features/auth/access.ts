@@ -19,7 +19,7 @@ import type { KeyCounts } from "./key-counts.ts";
 import { limitLines } from "./limit-lines.ts";
 import { SharedKeys } from "./shared-keys.ts";
 import { tenantSalt } from "./tenant-salt.ts";
-import { usedTokens, wasRefused } from "./used-tokens.ts";
+import { asksNothing, usedTokens, wasRefused } from "./used-tokens.ts";
 
 /** How long an authenticator may take. */
 const LONGEST_MS = 5_000;
@@ -87,7 +87,7 @@ export class KeyAccess {
     const account = this.#accounts.of(principal, nowMs);
     account.leave(tokens, reservedTokens, nowMs);
     this.shared.used(principal.name, principal.limits, nowMs);
-    if (wasRefused(ticket)) account.giveBack(ticket.countedAtMs, nowMs);
+    if (wasRefused(ticket) || asksNothing(ticket)) account.giveBack(ticket.countedAtMs, nowMs);
     else if (hasWholeResponse(ticket))
       this.#expected.learn(principal.name, ticket.api, orNone(ticket.outputTokens) / (ticket.request?.choices ?? 1));
     account.counts[isEstimated ? "estimatedTokens" : "reportedTokens"] += tokens;

@@ -1,6 +1,7 @@
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { Head } from "../../../core/wire/head.ts";
 import { HEADER, startsWithName } from "../../../core/wire/header-names.ts";
+import { keysInProtocols } from "../../../core/wire/websocket/protocols.ts";
 
 const HOW = "Send one as Authorization: Bearer KEY, or as X-Api-Key: KEY.";
 
@@ -12,17 +13,20 @@ export interface Shown {
 }
 
 /**
- * What a client shows of itself: the bearer of Authorization, and X-Api-Key. Throws RouterError (401) where there is neither, or a header
- * shows two.
+ * What a client shows of itself: the bearer of Authorization, and X-Api-Key, or a subprotocol of a WebSocket in its place. Throws
+ * RouterError (401) where there is none, or one of them shows two.
  */
 export function shownIn(head: Head): Shown {
   let bearer = "";
   let apiKey = "";
+  let isUpgrade = false;
   for (let index = 0; index < head.count; index++) {
     const id = head.id(index);
     if (id === HEADER.authorization) bearer = only(bearerAt(head, index), bearer);
     else if (id === HEADER["x-api-key"]) apiKey = only(head.value(index), apiKey);
+    else if (id === HEADER.upgrade) isUpgrade = true;
   }
+  if (isUpgrade) for (const key of keysInProtocols(head)) apiKey = only(key, apiKey);
   if (bearer === "" && apiKey === "") throw refused(`This router asks for a key. ${HOW}`);
   return { credential: bearer || apiKey, other: bearer === "" || bearer === apiKey ? "" : apiKey };
 }

@@ -18,6 +18,11 @@ export function wasRefused(outcome: Outcome): boolean {
   return status >= 400 && (status < 500 || Number.isNaN(outcome.times.dispatchedMs));
 }
 
+/** It opened a WebSocket each of whose messages is a request, and counts as one. */
+export function asksNothing({ status, request }: Outcome): boolean {
+  return status === 101 && request === undefined;
+}
+
 /**
  * As the replica reports it. A request that broke off, or whose replica was too slow, counts with its prompt and what had been generated,
  * because the replica did that work. One that no replica took, or that failed, counts nothing.

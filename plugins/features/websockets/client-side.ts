@@ -8,6 +8,8 @@ import { toldError } from "./told-error.ts";
 
 const SWITCHING = "Switching Protocols";
 const SWITCH_LINES = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
+/** Frames of the router's own that may wait for the end of one of the replica's. */
+const MOST_WAITING = 16;
 /** Kept of an error, to be told as a message. */
 const MOST_ERROR_BYTES = 16 * 1024;
 
@@ -36,6 +38,8 @@ export class ClientSide implements ResponseWriter {
   #status = 0;
   #told: Buffer[] = [];
   #toldBytes = 0;
+  /** Frames of the router's own for which there was no place. */
+  readonly #waiting: Buffer[] = [];
 
   /** `ended` is called when the last byte is written. */
   constructor(real: ResponseWriter, ended: () => void) {
@@ -58,10 +62,17 @@ export class ClientSide implements ResponseWriter {
     this.#real.flush();
   }
 
-  /** Writes a frame of the router's own, where no other is under way. */
-  say(frame: Buffer): void {
-    this.#real.write(frame, [0, frame.length], 1, false);
+  /** Writes a frame of the router's own, where no other is under way. Returns as `write` does. */
+  say(frame: Buffer): boolean {
+    const hasRoom = this.#real.write(frame, [0, frame.length], 1, false);
     this.#real.flush();
+    return hasRoom;
+  }
+
+  /** The same once no frame of the replica is under way. */
+  sayBetween(frame: Buffer): void {
+    if (this.frames.isBetween && this.#waiting.length === 0) this.say(frame);
+    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(frame);
   }
 
   start(status: number, reason: string, lines: string, length: number): void {
@@ -75,7 +86,8 @@ export class ClientSide implements ResponseWriter {
   write(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): boolean {
     if (this.#isSwitched) for (let i = 0; i < spanCount; i++) this.frames.read(chunk, spans[2 * i]!, spans[2 * i + 1]!);
     else if (this.#isAccepted) return this.#keep(chunk, spans, spanCount);
-    return this.#real.write(chunk, spans, spanCount, isVerbatim);
+    const hasRoom = this.#real.write(chunk, spans, spanCount, isVerbatim);
+    return this.#waiting.length > 0 && this.frames.isBetween ? this.#sayWaiting() : hasRoom;
   }
 
   flush(): void {
@@ -100,6 +112,12 @@ export class ClientSide implements ResponseWriter {
   leave(): void {
     this.#ended();
     this.#real.end();
+  }
+
+  #sayWaiting(): boolean {
+    let hasRoom = true;
+    for (const frame of this.#waiting.splice(0)) hasRoom = this.say(frame);
+    return hasRoom;
   }
 
   #keep(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number): true {

@@ -51,9 +51,4 @@ export function keyOf(head: HeaderView): string {
   return head.get("sec-websocket-key") ?? "";
 }
 
-/** The first of the subprotocols that a client offers; "" if it offers none. */
-export function firstProtocol(head: HeaderView): string {
-  return (head.get("sec-websocket-protocol") ?? "").split(",")[0]!.trim();
-}
-
 const broken = (fault: string) => new RouterError("bad_request", `This is no handshake of a WebSocket: ${fault}.`);

@@ -94,6 +94,10 @@ export class ReplicaSide implements ReplicaConnection, Timed {
     socket.on("close", () => this.#ended());
   }
 
+  get isPaused(): boolean {
+    return this.#socket?.isPaused() === true;
+  }
+
   /** The time that `swept` tells, to count from. */
   get nowMs(): number {
     return this.#pool.deadlines.nowMs;
@@ -105,6 +109,11 @@ export class ReplicaSide implements ReplicaConnection, Timed {
     const scratch = takeScratch(end - start);
     scratch.set(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
     return writeScratch(this.#socket, scratch, end - start);
+  }
+
+  /** Writes frames of the router's own, between two others. */
+  say(frame: Buffer): void {
+    if (this.#state === "open") this.#socket?.write(frame);
   }
 
   pause(): void {

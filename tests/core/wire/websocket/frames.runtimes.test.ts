@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { ClientMessage, type ClientMessageOwner } from "../../../../core/wire/websocket/client-message.ts";
 import { FrameTrack } from "../../../../core/wire/websocket/frame-track.ts";
 import { closeFrame, maskedText, textFrame } from "../../../../core/wire/websocket/frames.ts";
+import { IncomingMessages, type MessagesOwner } from "../../../../core/wire/websocket/incoming-messages.ts";
+import { pieces } from "../../../support/pieces.ts";
 import { closeBytes, frameBytes, PING, TEXT } from "../../../support/websocket.ts";
 
 const LENGTHS = [0, 1, 125, 126, 65_535, 65_536, 70_000];
-
-/** The bytes in pieces that end at these places. */
-function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
-  const at = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((one, other) => one - other);
-  return [0, ...at].map((start, index) => bytes.subarray(start, at[index] ?? bytes.length));
-}
 
 describe("a frame that is written here", () => {
   for (const length of LENGTHS) {
@@ -32,7 +27,7 @@ describe("a frame that is written here", () => {
     };
     const bytes = maskedText([Buffer.from(message.slice(0, 5)), Buffer.from(message.slice(5))]);
     assert.equal(bytes.includes("model"), false);
-    new ClientMessage({ ...IGNORED, ...owner }).read(bytes, 0, bytes.length);
+    new IncomingMessages({ ...IGNORED, ...owner }, CLIENT).read(bytes, 0, bytes.length);
     assert.equal(read, message);
   });
 
@@ -44,7 +39,8 @@ describe("a frame that is written here", () => {
   });
 });
 
-const IGNORED: ClientMessageOwner = { text() {}, complete() {}, pinged() {}, left() {}, broken() {} };
+const CLIENT = { isClient: true, mostControlFrames: 64 };
+const IGNORED: MessagesOwner = { begins: () => true, text() {}, complete() {}, pinged() {}, left() {}, broken() {} };
 
 describe("the frames that pass", () => {
   const frame = fc.record({
@@ -97,7 +93,8 @@ describe("a client's message", () => {
       fc.property(fc.array(fc.nat(), { maxLength: 8 }), (cuts) => {
         const said: string[] = [];
         let read = "";
-        const message = new ClientMessage({
+        const owner: MessagesOwner = {
+          begins: () => true,
           text(chunk, start, end) {
             read += Buffer.from(chunk.subarray(start, end));
           },
@@ -105,7 +102,8 @@ describe("a client's message", () => {
           pinged: (payload) => void said.push(`ping ${Buffer.from(payload)}`),
           left: () => void said.push("left"),
           broken: (_code, reason) => void said.push(reason),
-        });
+        };
+        const message = new IncomingMessages(owner, CLIENT);
         let rest = 0;
         // It takes the mask off in place, so each run has bytes of its own.
         for (const piece of pieces(Buffer.concat([...whole, Buffer.from("rest")]), cuts))

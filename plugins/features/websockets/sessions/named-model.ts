@@ -1,15 +1,16 @@
-import type { RouteParser } from "../../../core/active-config.ts";
-import { BodyScanner } from "../../../core/body/scan.ts";
-import type { BodyView } from "../../../core/contract/body-view.ts";
-import { type Dialect, RouterError } from "../../../core/contract/errors.ts";
-import { type FoundModel, modelInQuery } from "../../../core/contract/model-in-target.ts";
-import type { BodyReader, Parser } from "../../../core/contract/parser.ts";
-import { NO_PARTS } from "../../../core/contract/prompt-part.ts";
-import type { ParsedBody } from "../../../core/contract/request.ts";
-import type { Span } from "../../../core/contract/span.ts";
+import type { RouteParser } from "../../../../core/active-config.ts";
+import { JsonBody } from "../../../../core/body/json-body.ts";
+import { BodyScanner } from "../../../../core/body/scan.ts";
+import type { BodyView } from "../../../../core/contract/body-view.ts";
+import { type Dialect, RouterError } from "../../../../core/contract/errors.ts";
+import { type FoundModel, modelInQuery } from "../../../../core/contract/model-in-target.ts";
+import type { BodyReader, Parser } from "../../../../core/contract/parser.ts";
+import { NO_PARTS } from "../../../../core/contract/prompt-part.ts";
+import type { ParsedBody } from "../../../../core/contract/request.ts";
+import type { Span } from "../../../../core/contract/span.ts";
 
 const OBJECT = 0x7b;
-/** Objects of a first message in which the model may stand, beside the message itself. */
+/** Objects of a message in which the model may stand, beside the message itself. */
 const INNER = ["session", "response"] as const;
 
 /** Whether the query names the model. Throws RouterError where it names two. */
@@ -60,7 +61,14 @@ function requestFor(found: FoundModel): ParsedBody {
   };
 }
 
-/** Finds the one "model" of a first message. */
+/** A whole message, whose one key is "model". Throws RouterError as the reader does. */
+export function readMessage(bytes: Uint8Array, maxDepth: number): JsonBody {
+  const reader = new MessageReader(maxDepth);
+  reader.finish(bytes, bytes.length);
+  return new JsonBody(bytes, bytes.length, reader);
+}
+
+/** Finds the one "model" of a message. Throws RouterError where it names two, or is no JSON. */
 class MessageReader implements BodyReader {
   readonly parts = NO_PARTS;
   readonly #message: BodyScanner;
@@ -80,7 +88,7 @@ class MessageReader implements BodyReader {
     this.#message.finish(bytes, length);
     const inner = INNER.map((key) => this.#modelIn(bytes, this.#message.spanOf(key)));
     const [first, second] = [this.#message.spanOf("model"), ...inner].filter((span) => span !== undefined);
-    if (second !== undefined) throw new RouterError("invalid_value", "The first message names the model twice; name it once.");
+    if (second !== undefined) throw new RouterError("invalid_value", "The message names the model twice; name it once.");
     this.#model = first;
   }
 

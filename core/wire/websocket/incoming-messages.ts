@@ -2,28 +2,32 @@ import { CLOSE } from "./close-codes.ts";
 import { FrameHeader, OPCODE } from "./frame-header.ts";
 
 const MOST_CONTROL_BYTES = 125;
-/** Pings and pongs before its end: each ping is answered. */
-const MOST_CONTROL_FRAMES = 64;
 
-/** Who waits for a message. */
-export interface ClientMessageOwner {
+/** Who reads messages. */
+export interface MessagesOwner {
+  /** A message begins; `length` is in bytes, -1 where only its end tells. Returns false where it is to wait: the next `read` asks again. */
+  begins(length: number): boolean;
   /** Bytes of the message: chunk[start, end). */
   text(chunk: Uint8Array, start: number, end: number): void;
-  /** It has come whole. */
+  /** It has come whole. Without `next` it was the last one. */
   complete(): void;
   pinged(payload: Uint8Array): void;
-  /** The client has said that it leaves. */
+  /** The peer has said that it leaves. */
   left(): void;
-  /** The client does not keep to the protocol. */
+  /** The peer does not keep to the protocol. */
   broken(code: number, reason: string): void;
 }
 
-/**
- * Reads a client's frames up to the end of one message, which must be a text; fragments become one. Nothing is kept here but the
- * payload of a ping.
- */
-export class ClientMessage {
-  readonly #owner: ClientMessageOwner;
+/** Which end is read, and how many pings and pongs it may send before the end of a message. */
+export interface MessagesPeer {
+  readonly isClient: boolean;
+  readonly mostControlFrames: number;
+}
+
+/** Reads frames of one end up to the end of a message, which must be a text; fragments become one. Keeps the payload of a ping alone. */
+export class IncomingMessages {
+  readonly #owner: MessagesOwner;
+  readonly #peer: MessagesPeer;
   readonly #header = new FrameHeader();
   readonly #control = new Uint8Array(MOST_CONTROL_BYTES);
   /** Of the payload of the frame under way; -1 before its header is complete. */
@@ -32,37 +36,48 @@ export class ClientMessage {
   #isOver = false;
   #controlFrames = 0;
 
-  constructor(owner: ClientMessageOwner) {
+  constructor(owner: MessagesOwner, peer: MessagesPeer) {
     this.#owner = owner;
+    this.#peer = peer;
   }
 
-  /** Reads chunk[start, end), where it takes the mask off in place. Returns where the message ends, or `end`. */
+  /** Reads chunk[start, end), where it takes masks off in place. Returns where the message ends, or has to wait, or `end`. */
   read(chunk: Uint8Array, start: number, end: number): number {
     let at = start;
-    while (at < end && !this.#isOver) {
+    while (!this.#isOver && (at < end || (this.#left < 0 && this.#header.isComplete))) {
       if (this.#left < 0) {
         at = this.#header.read(chunk, at, end);
-        if (!this.#header.isComplete || !this.#begins()) continue;
+        if (!this.#header.isComplete || !this.#begins()) break;
       } else at = this.#payload(chunk, at, end);
       if (this.#left === 0) this.#ends();
     }
     return at;
   }
 
-  /** The header of a frame has come. Returns false, and ends, where no such frame may come. */
+  /** Reads another message behind the one that has come whole. */
+  next(): void {
+    this.#isOver = false;
+    this.#hasBegun = false;
+    this.#controlFrames = 0;
+  }
+
+  /** The header of a frame has come. Returns false where it has to wait, or where no such frame may come; then nothing more is read. */
   #begins(): boolean {
     const { isMasked, hasReserved, isFinal, opcode, length } = this.#header;
-    if (!isMasked) return this.#refuse(CLOSE.protocolError, "A client masks its frames.");
+    if (isMasked !== this.#peer.isClient)
+      return this.#refuse(CLOSE.protocolError, "A client masks its frames, and a server does not.");
     if (hasReserved) return this.#refuse(CLOSE.protocolError, "No extension was agreed on.");
     if (opcode >= OPCODE.close) {
       if (opcode > OPCODE.pong || !isFinal || length > MOST_CONTROL_BYTES)
         return this.#refuse(CLOSE.protocolError, "There is no such control frame.");
       this.#controlFrames += 1;
-      if (this.#controlFrames > MOST_CONTROL_FRAMES) return this.#refuse(CLOSE.policy, "Send a message, and not pings alone.");
+      if (this.#controlFrames > this.#peer.mostControlFrames)
+        return this.#refuse(CLOSE.policy, "Send a message, and not pings alone.");
     } else {
       if (opcode === OPCODE.binary) return this.#refuse(CLOSE.unsupportedData, "The message must be a text.");
       if (opcode !== (this.#hasBegun ? OPCODE.continuation : OPCODE.text))
         return this.#refuse(CLOSE.protocolError, "There is no such frame here.");
+      if (!this.#hasBegun && !this.#owner.begins(isFinal ? length : -1)) return false;
       this.#hasBegun = true;
     }
     this.#left = length;
@@ -73,7 +88,7 @@ export class ClientMessage {
     const { length, opcode } = this.#header;
     const from = length - this.#left;
     const stop = Math.min(end, start + this.#left);
-    for (let at = start; at < stop; at++) chunk[at]! ^= this.#header.maskAt(from + at - start);
+    if (this.#peer.isClient) for (let at = start; at < stop; at++) chunk[at]! ^= this.#header.maskAt(from + at - start);
     this.#left -= stop - start;
     if (opcode < OPCODE.close) this.#owner.text(chunk, start, stop);
     else this.#control.set(chunk.subarray(start, stop), from);
