@@ -97,7 +97,7 @@ describe("what is held", () => {
     const { out } = await run("status", "--admin", admin);
     assert.match(
       out,
-      /^conversations: 2 turns held in [\d,]+ of 268,435,456 bytes; 1 requests continued one, 0 named one that is not held$/m,
+      /^conversations: 2 turns held in [\d,]+ of 268,435,456 bytes; 1 request continued one, 0 named one that is not held$/m,
     );
     const metrics = (await askFor(process.adminPort, "/metrics")).body;
     assert.match(metrics, /^signalbox_conversation_requests_total\{result="replayed"\} 1$/m);
