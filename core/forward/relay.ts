@@ -113,7 +113,7 @@ export class Relay implements TryReader {
     if (this.#tap === undefined) return;
     // A read may have cut what was looked for.
     if (!isSound) this.#content = "unread";
-    else if (this.#content === "none") this.#lookAt(this.#tap.tail() ?? NO_BYTES);
+    else if (this.#content === "none") this.#lookAt(bufferOf(this.#tap.tail() ?? NO_BYTES));
     const { ticket } = this.#run;
     const { usage, outputTokens, isOutputEstimated, finishReason } = this.#tap.finish(
       isSound,
@@ -234,6 +234,11 @@ export class Relay implements TryReader {
     for (const tap of this.#taps) tap.paused?.();
     this.connection.pause();
   }
+}
+
+/** The same bytes. */
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 /** Whether the end of the chunked framing stands behind the data: more than the two bytes that end a chunk. */

@@ -19,11 +19,11 @@ export type BodyForm = "events" | "document" | "no text";
 /** Finds what a replica reports while its response passes. */
 export interface ReportTap {
   /** Reads body bytes: `spanCount` [start, end) pairs into `chunk`. Call `readDone` before the chunk is overwritten. */
-  read(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void;
+  read(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number): void;
   /** Everything from one read has been handed over. */
   readDone(): void;
   /** The last bytes of the response so far, valid until the next call; undefined if none came, or they can't be read. */
-  tail(): Buffer | undefined;
+  tail(): Uint8Array | undefined;
   /**
    * Returns what is known and frees the memory. `isComplete` is false if the response broke off: it has no usage then.
    *
