@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { killAll, run, signalbox } from "../support/cli.ts";
+import { killAll, run, signalboxWith } from "../support/cli.ts";
 import { waitUntil } from "../support/router.ts";
 
 after(killAll);
@@ -34,7 +34,9 @@ function prepare(text: string) {
   const [config, plugin] = [join(folder, "signalbox.yaml"), join(folder, "plugin.ts")];
   writeFileSync(config, CONFIG);
   writeFileSync(plugin, text);
-  const dev = () => signalbox("dev", "-f", config, "--requests", "20", "--port", "0", "--admin-port", "0");
+  // What is killed leaves its temporary folder behind, which goes with this one.
+  const dev = () =>
+    signalboxWith({ TMPDIR: folder }, "dev", "-f", config, "--requests", "20", "--port", "0", "--admin-port", "0");
   return { folder, plugin, dev };
 }
 
