@@ -45,7 +45,6 @@ it("a file that can't be loaded fails, and the others run", () => {
       NODE_TEST_CONTEXT: undefined,
       SIGNALBOX_TEST_FILES: `${broken} ${good}`,
       SIGNALBOX_TEST_TIMES: join(folder, "times"),
-      SIGNALBOX_TEST_LEFT: join(folder, "left"),
       SIGNALBOX_TEST_FOLDERS: folder,
     },
     timeout: 60_000,

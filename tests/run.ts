@@ -13,6 +13,9 @@ import { KINDS, ROOT, runtimes } from "./support/suite/runtimes.ts";
 import { type Extent, groups, type Job, jobsOf, testFiles } from "./support/suite/selection.ts";
 
 const SLOWEST_SHOWN = 10;
+/** Of processes with failed tests that run again, and how often. */
+const MOST_REPEATED = 12;
+const MOST_TIMES = 2;
 const SWITCHES: Readonly<Record<string, Extent>> = { "--all": "all", "--rest": "rest" };
 
 /** Each runtime's groups one by one in turn, so that those that take longest begin first on all. */
@@ -22,19 +25,46 @@ function inTurn(plan: readonly Job[]): Job[] {
   return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list[index] ?? [])).flat();
 }
 
+interface Done {
+  readonly job: Job;
+  readonly isSample: boolean;
+  readonly result: GroupResult;
+}
+
 /** In this order; two more at a time than the machine has cores, since most wait for sockets and processes half of their time. */
-async function runAll(jobs: readonly Job[], isSample: (job: Job) => boolean): Promise<GroupResult[]> {
+async function runAll(jobs: readonly Job[], isSample: (job: Job) => boolean): Promise<Done[]> {
   const waiting = [...jobs];
-  const results: GroupResult[] = [];
+  const done: Done[] = [];
   const work = async () => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const result = await runGroup(job.runtime, job.files, isSample(job));
-      console.log(`${result.runtime}: ${Math.round(result.seconds)} s for ${job.files.join(" ")}`);
-      if (!result.isGood) console.log(result.output);
-      results.push(result);
+      done.push({ job, isSample: isSample(job), result: await runJob(job, isSample(job)) });
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() + 2 }, work));
+  return done;
+}
+
+async function runJob({ runtime, files }: Job, isSample: boolean): Promise<GroupResult> {
+  const result = await runGroup(runtime, files, isSample);
+  console.log(`${result.runtime}: ${Math.round(result.seconds)} s for ${files.join(" ")}`);
+  if (!result.isGood) console.log(result.output);
+  return result;
+}
+
+/**
+ * Of a whole run, runs what failed up to twice more, one by one on a machine that does nothing else, unless there is much of it: what
+ * fails each time is a fault. What passes then is named as unsteady, since it may be one too.
+ */
+async function repeated(done: readonly Done[]): Promise<GroupResult[]> {
+  const results: GroupResult[] = [];
+  const isRepeated = done.filter(({ result }) => !result.isGood).length <= MOST_REPEATED;
+  for (const { job, isSample, result } of done) {
+    let again = result;
+    for (let time = 0; time < MOST_TIMES && isRepeated && !again.isGood; time++) again = await runJob(job, isSample);
+    if (again.isGood && !result.isGood)
+      console.log(`UNSTEADY: ${job.runtime.name}: ${result.failed} failed beside others, none alone: ${job.files.join(" ")}`);
+    results.push(again);
+  }
   return results;
 }
 
@@ -89,7 +119,8 @@ console.log(knownTimes.text(selection));
 const started = performance.now();
 const isFirstNodeRun = plan.some(({ runtime }) => runtime === firstNode);
 if (places.length === 0 && isFirstNodeRun) process.env["SIGNALBOX_BUILT"] = build();
-const results = await runAll(inTurn(plan), ({ runtime }) => places.length === 0 && runtime !== firstNode);
+const done = await runAll(inTurn(plan), ({ runtime }) => places.length === 0 && runtime !== firstNode);
+const results = places.length === 0 ? await repeated(done) : done.map(({ result }) => result);
 const verdicts = plan.map(({ runtime }) =>
   summarize(
     runtime.name,

@@ -46,6 +46,8 @@ export class Booking implements PrefillWork {
   /** Prompt tokens that were not cached, and how many of them may have been after all. */
   #uncached: number;
   #uncertain: number;
+  /** True if its adapter is loaded for it: its first token says nothing of the engine's speed. */
+  readonly #loadsAdapter: boolean;
   /** What the prompt took; NaN if that is unknown, or the speed has learned it. */
   #tookMs = Number.NaN;
   /** How long the first token of a stream took; NaN if there is none, or it was told. */
@@ -73,7 +75,7 @@ export class Booking implements PrefillWork {
     this.#uncertain = Math.min(this.tokens, uncertainTokens(request, slot));
     load.begin(slot, this, nowMs);
     load.heard?.began(this);
-    load.residents?.began(this);
+    this.#loadsAdapter = load.residents?.began(this) === true;
     // A few bytes may name a file elsewhere that has many tokens: such a prompt evicts nothing before the replica has processed it.
     if (request.promptParts.length === 0) this.#admit();
   }
@@ -225,7 +227,7 @@ export class Booking implements PrefillWork {
 
   #measure(nowMs: number): void {
     if (Number.isNaN(this.#tookMs)) return;
-    this.#speed.measured(this.#uncached, this.#uncertain, this.#tookMs, nowMs);
+    if (!this.#loadsAdapter) this.#speed.measured(this.#uncached, this.#uncertain, this.#tookMs, nowMs);
     this.#tookMs = Number.NaN;
   }
 

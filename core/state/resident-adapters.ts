@@ -4,7 +4,8 @@ import type { Booked } from "./booking-listener.ts";
 export interface ResidentAdapters {
   /** See LoadView.adapterMs. */
   waitMs(slot: number, name: string): number;
-  began(booked: Booked): void;
+  /** Returns true if the adapter is loaded for this request. */
+  began(booked: Booked): boolean;
   /** The first token of a stream came after `seenMs`; so many prompt tokens were ahead of it, its own included. */
   firstToken(booked: Booked, seenMs: number, tokensAhead: number): void;
   /** `isServed`: the engine worked on it. */

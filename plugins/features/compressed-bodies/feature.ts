@@ -30,8 +30,7 @@ const options = z.strictObject({
 /** Takes bodies that clients have compressed, and reads what replicas report in compressed responses. */
 export default defineFeature({
   type: "compressed-bodies",
-  summary:
-    "Takes request bodies that clients have compressed (gzip, br, zstd), and sends them on plain, or as they came. Counts the tokens of responses that replicas have compressed.",
+  summary: "Takes compressed request bodies, sends them on plain or as they came; counts tokens of compressed responses.",
   options,
   runsByDefault: true,
   create: ({ mostRatio, forward }, host) => {

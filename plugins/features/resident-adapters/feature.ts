@@ -16,8 +16,7 @@ const options = z.strictObject({
 /** Remembers which engines hold which adapters, and what a load costs; decisions read it. */
 export default defineFeature({
   type: "resident-adapters",
-  summary:
-    "Remembers which adapters were sent to which replica, and measures what loading one costs, so that they stay where they are.",
+  summary: "Remembers which adapters were sent to which replica, and what loading one costs, so that they stay there.",
   options,
   runsByDefault: true,
   create(parameters, host) {

@@ -8,6 +8,8 @@ const FIRST_MS = { cold: 250, warm: 50 } as const;
 /** So little, and a request still goes where its adapter is rather than by chance, but waits for nobody there. */
 const LEAST_MS = 20;
 const MOST_MS = 60_000;
+/** A load from the host's memory is a part of one from the disk: however alike both seem, an adapter goes where it is kept. */
+const WARM_SHARE = 0.5;
 
 /**
  * How long loads take, learned from first tokens: by how much longer they took than their prompts should, where the adapter was loaded
@@ -29,7 +31,7 @@ export class LoadCost {
     const ms = Number.isNaN(late)
       ? FIRST_MS[from]
       : Math.min(MOST_MS, Math.max(LEAST_MS, late - (Number.isNaN(usual) ? 0 : usual)));
-    return from === "warm" ? Math.min(ms, this.ms("cold")) : ms;
+    return from === "warm" ? Math.min(ms, WARM_SHARE * this.ms("cold")) : ms;
   }
 }
 

@@ -74,10 +74,10 @@ export class SentAdapters implements ResidentAdapters {
     return (1 - chance) * (loadMs + lostMs);
   }
 
-  began(booked: Booked): void {
+  began(booked: Booked): boolean {
     const { request, endpoint } = booked;
     const { slot } = endpoint;
-    if (!this.#load.isCurrent(endpoint) || !this.#isAdapter(request.target, endpoint)) return;
+    if (!this.#load.isCurrent(endpoint) || !this.#isAdapter(request.target, endpoint)) return false;
     const use = this.#load.adapters[slot]?.use;
     if (use !== undefined && use.max > 0) this.#usualRun = use.max;
     const room = this.#roomOf(slot);
@@ -88,11 +88,13 @@ export class SentAdapters implements ResidentAdapters {
     const standing = this.#standingAt(memory, request.target, room);
     this.#popularity.asked(request.target);
     this.#underWay.set(booked, standing);
-    if (standing === "cold" || standing === "warm") {
+    const isLoading = standing === "cold" || standing === "warm";
+    if (isLoading) {
       if (memory.chanceOfFull(room.kept, 0) === 1) this.#lastDisplaced = slot;
       place.loadedAtMs = this.#clock.now();
     }
     this.#use(memory, request.target, 1, room);
+    return isLoading;
   }
 
   firstToken(booked: Booked, seenMs: number, tokensAhead: number): void {

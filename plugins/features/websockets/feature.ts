@@ -13,8 +13,7 @@ import { websocketsSection } from "./websockets-config.ts";
 /** Carries WebSockets to replicas, at the paths of its section; elsewhere clients are told at once to use plain HTTP. */
 export default sectionFeature({
   type: "websockets",
-  summary:
-    "Carries WebSockets to replicas that serve them: each message of the Responses API as a request, sessions by the model that they name.",
+  summary: "Carries WebSockets: each message of the Responses API as a request, other sessions by the model that they name.",
   section: websocketsSection,
   create(settings, host) {
     const { clock } = host.services;

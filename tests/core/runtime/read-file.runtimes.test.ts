@@ -11,6 +11,10 @@ const MOST = 100_000;
 const folder = mkdtempSync(join(tmpdir(), "signalbox-read-"));
 const at = (name: string) => join(folder, name);
 const socket = createServer();
+after(() => {
+  socket.close();
+  rmSync(folder, { recursive: true });
+});
 
 writeFileSync(at("file"), "text");
 writeFileSync(at("large"), "x".repeat(MOST + 5));
@@ -25,10 +29,6 @@ for (const [name, target] of [
 ] as const)
   symlinkSync(target, at(name));
 await new Promise<void>((resolve) => socket.listen(at("socket"), resolve));
-after(() => {
-  socket.close();
-  rmSync(folder, { recursive: true });
-});
 
 const READERS = { readBounded, readBoundedNow: async (path: string, most: number) => readBoundedNow(path, most) };
 

@@ -1,23 +1,17 @@
 /**
  * Loads the test files named in SIGNALBOX_TEST_FILES into this process, which runs the tests that they register, in their order. A
- * test of each file's name runs before its own; what each file took goes to SIGNALBOX_TEST_TIMES. Servers that listen when the process
- * ends go to SIGNALBOX_TEST_LEFT. Each file has a folder of its own below SIGNALBOX_TEST_FOLDERS as its temporary folder.
+ * test of each file's name runs before its own; what each file took goes to SIGNALBOX_TEST_TIMES. Each file has a folder of its own below SIGNALBOX_TEST_FOLDERS as its temporary folder.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { pathToFileURL } from "node:url";
-import { folderOf, openServers, own } from "./leftovers.ts";
+import { folderOf, own } from "./leftovers.ts";
 import { ROOT } from "./runtimes.ts";
 
-const {
-  SIGNALBOX_TEST_FILES: names = "",
-  SIGNALBOX_TEST_TIMES: times = "",
-  SIGNALBOX_TEST_LEFT: left = "",
-  SIGNALBOX_TEST_FOLDERS: folders = "",
-} = process.env;
+const { SIGNALBOX_TEST_FILES: names = "", SIGNALBOX_TEST_TIMES: times = "", SIGNALBOX_TEST_FOLDERS: folders = "" } = process.env;
 /** From the last test on, for what is closed behind it. They are counted: while a hook deletes many files, no time passes. */
-const END_SECONDS = 10;
+const END_SECONDS = 60;
 let running: { readonly file: string; readonly fromMs: number } | undefined;
 
 /** The tests that come now are those of this file; without one, there are no more. */
@@ -26,14 +20,6 @@ function mark(file?: string): void {
   if (running !== undefined) appendFileSync(times, `${(nowMs - running.fromMs) / 1000} ${running.file}\n`);
   running = file === undefined ? undefined : { file, fromMs: nowMs };
 }
-
-function noteServers(): void {
-  for (const line of openServers()) appendFileSync(left, `${line}\n`);
-}
-
-// Deno says that it ends as browsers do, the others as Node does.
-if ("Deno" in globalThis) globalThis.addEventListener("unload", noteServers);
-else process.on("exit", noteServers);
 
 let begin = () => {};
 const loaded = new Promise<void>((resolve) => {

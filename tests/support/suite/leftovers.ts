@@ -1,8 +1,8 @@
 /**
- * What tests left behind: files in their temporary folder, processes, servers. Files and processes are found from outside when the process
- * of the tests has ended; servers by that process itself as it ends, which on Node it does not do while a socket or a timer is open.
+ * What tests left behind: files in their temporary folder, and processes, found from outside when the process of the tests has ended. Sockets
+ * and timers keep that process from ending on Node, which files.ts tells; Deno and Bun end all the same.
  */
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -64,35 +64,6 @@ export function leftProcesses(run: string): LeftProcess[] {
 /** It has ended, and only its parent has not asked yet. */
 function isZombie(pid: number): boolean {
   return /^\d+ \(.*\) Z/s.test(readOr(`/proc/${pid}/stat`));
-}
-
-const LISTEN = "0A";
-
-/**
- * A sentence for each server of this process that still listens; none where there is no /proc. Connections are not told: a runtime's own
- * `fetch` keeps some, and Deno and Bun end without waiting for those that are closing.
- */
-export function openServers(): string[] {
-  const inodes = new Set(numbersIn("/proc/self/fd").map(socketOf));
-  return ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap((table) =>
-    readOr(table)
-      .split("\n")
-      .map((line) => line.trim().split(/\s+/))
-      .filter(([, , , state, , , , , , inode = ""]) => state === LISTEN && inodes.has(inode))
-      .map(([, local = ""]) => `a server still listens on port ${portOf(local)}`),
-  );
-}
-
-function portOf(address: string): number {
-  return Number.parseInt(address.slice(address.lastIndexOf(":") + 1), 16);
-}
-
-function socketOf(fd: number): string | undefined {
-  try {
-    return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1];
-  } catch {
-    return undefined;
-  }
 }
 
 function numbersIn(folder: string): number[] {

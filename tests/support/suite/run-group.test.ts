@@ -23,11 +23,6 @@ const ROWS: readonly (readonly [what: string, text: string, said: RegExp | undef
     'import { spawn } from "node:child_process"; spawn("sleep", ["60"], { stdio: "ignore", detached: true }).unref();',
     /^LEFT BEHIND: \S+ left a process behind: \S*sleep 60/m,
   ],
-  [
-    "a server",
-    'import { createServer } from "node:net"; const server = createServer(); server.listen(0, "127.0.0.1"); server.unref();',
-    /^LEFT BEHIND: a server still listens on port \d+$/m,
-  ],
 ];
 
 describe("a group of test files", () => {

@@ -33,7 +33,6 @@ export async function runGroup(runtime: Runtime, files: readonly string[], isSam
   const folder = mkdtempSync(join(tmpdir(), "sb-"));
   const run = basename(folder);
   const times = join(folder, "times");
-  const servers = join(folder, "servers");
   makeFolders(folder, files.length);
   const startedMs = performance.now();
   const { code, output } = await finished(runtime.command, runtime.args, {
@@ -44,12 +43,11 @@ export async function runGroup(runtime: Runtime, files: readonly string[], isSam
     SIGNALBOX_SAMPLE: isSample ? "1" : "0",
     SIGNALBOX_TEST_FILES: files.join(" "),
     SIGNALBOX_TEST_TIMES: times,
-    SIGNALBOX_TEST_LEFT: servers,
     SIGNALBOX_TEST_FOLDERS: folder,
     // Newer Nodes keep what they compile, also for the processes that tests start.
     NODE_COMPILE_CACHE: COMPILED,
   });
-  const left = [...written(servers).split("\n").filter(Boolean), ...(await endProcesses(run)), ...leftFiles(folder, files)];
+  const left = [...(await endProcesses(run)), ...leftFiles(folder, files)];
   // Without the tests that only say which file comes.
   const passed = passedTests(output) - files.length - 1;
   const isGood = code === 0 && passed > 0 && left.length === 0;
