@@ -11,7 +11,7 @@ import { ROOT } from "./runtimes.ts";
 
 const { SIGNALBOX_TEST_FILES: names = "", SIGNALBOX_TEST_TIMES: times = "", SIGNALBOX_TEST_FOLDERS: folders = "" } = process.env;
 /** From the last test on, for what is closed behind it. They are counted: while a hook deletes many files, no time passes. */
-const END_SECONDS = 60;
+const END_SECONDS = Number(process.env["SIGNALBOX_TEST_END_SECONDS"] ?? 60);
 let running: { readonly file: string; readonly fromMs: number } | undefined;
 
 /** The tests that come now are those of this file; without one, there are no more. */

@@ -41,7 +41,9 @@ describe("a group of test files", () => {
   it("says what keeps its process from ending: Node alone waits", { timeout: 60_000 }, async () => {
     const file = join(folder, "timer.mjs");
     writeFileSync(file, `${TEST}setInterval(() => {}, 1000);\nit("passes", () => {});\n`);
+    process.env["SIGNALBOX_TEST_END_SECONDS"] = "2";
     const { isGood, output } = await runGroup(node!, [relative(ROOT, file)], false);
+    delete process.env["SIGNALBOX_TEST_END_SECONDS"];
     assert.equal(isGood, false);
     assert.match(output, /The tests have ended, but their process does not: .*Timeout/);
   });
