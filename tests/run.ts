@@ -48,6 +48,7 @@ async function runJob({ runtime, files }: Job, isSample: boolean): Promise<Group
   const result = await runGroup(runtime, files, isSample);
   console.log(`${result.runtime}: ${Math.round(result.seconds)} s for ${files.join(" ")}`);
   if (!result.isGood) console.log(result.output);
+  else for (const line of result.output.match(/^LEFT BEHIND: .*$/gm) ?? []) console.log(line);
   return result;
 }
 

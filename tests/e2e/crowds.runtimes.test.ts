@@ -102,7 +102,7 @@ describe("a crowd of connections that ask for nothing", () => {
   it("more of them than there are file descriptors: those it has are served, and others once there is room", {
     timeout: 60_000,
   }, async () => {
-    const { router } = await setUpProcess({ openFiles: 200 });
+    const { router } = await setUpProcess({ openFiles: 256 });
     const first = await openClient(router.port);
     // All at once, which is worse than one after the other.
     const crowd = await openMany(router.port, 800, 800);

@@ -62,13 +62,13 @@ it("the admin port responds while the data port is full, one line says that it i
   timeout: 60_000,
 }, async () => {
   const replica = await startScriptedReplica(answerOk);
-  const router = await startRouterProcess([replica.url], { openFiles: 200, hasAdmin: true });
+  const router = await startRouterProcess([replica.url], { openFiles: 256, hasAdmin: true });
   after(async () => {
     router.kill("SIGKILL");
     await replica.close();
   });
   const open = () => openClient(router.port).catch(() => undefined);
-  const crowd = (await Promise.all(Array.from({ length: 400 }, open))).filter((client) => client !== undefined);
+  const crowd = (await Promise.all(Array.from({ length: 520 }, open))).filter((client) => client !== undefined);
   await waitUntil(() => crowd.some(({ isClosed }) => isClosed));
   const { status, body } = await askFor(router.adminPort, "/status");
   assert.equal(status, 200);
